@@ -31,6 +31,7 @@ library libnlopt-cxx-dev
 library libpagmo-dev
 library libtinyxml2-dev
 library libassimp-dev
+library libpng-dev
 library zlib1g-dev
 library libzstd-dev
 if [ "${1:-}" = --tests ]; then
@@ -53,7 +54,7 @@ if [ "${1:-}" = --aarch64 ]; then
     tool debootstrap debootstrap
     tool aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
     tool qemu-aarch64-static qemu-user-static
-    for name in libbullet libassimp libtinyxml2 libzstd libcpp-httplib zlib1g; do
+    for name in libbullet libassimp libpng libtinyxml2 libzstd libcpp-httplib zlib1g; do
         library $name-dev:arm64
     done
 fi

@@ -79,12 +79,12 @@ template <class T>
 Saturation saturation(const Model& m, const T* theta, const T& coordinate, const T& velocity, const T* ctrl,
                       int n) {
     const Actuator& a = m.actuators[n];
-    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
     const T& gear = theta[m.actuator.gear.at(n)];
     Saturation s;
     s.control = side_of(value_of(ctrl[n]), a.control, theta);
-    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * coordinate +
-                law.b2 * gear * velocity;
+    const T& control = clamped_control(a, theta, s, ctrl[n]);
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control);
+    const T f = law.gain * control + law.b0 + law.b1 * gear * coordinate + law.b2 * gear * velocity;
     s.force = side_of(value_of(f), a.force, theta);
     s.implicit = s.force != Side::within || (value_of(law.b2) <= 0 && a.tendon < 0);
     return s;
@@ -97,10 +97,11 @@ template <class T>
 ActuatorOutput<T> actuator_output(const Model& m, const T* theta, const T& coordinate, const T& velocity,
                                   const T* ctrl, const Saturation& s, int n) {
     const Actuator& a = m.actuators[n];
-    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
+    const T& control = clamped_control(a, theta, s, ctrl[n]);
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control);
     const T& gear = theta[m.actuator.gear.at(n)];
     if (s.force != Side::within) return {gear * theta[end_of(a.force, s.force)], T(0)};
-    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * coordinate;
+    const T f = law.gain * control + law.b0 + law.b1 * gear * coordinate;
     if (s.implicit) return {gear * f, -(law.b2 * gear * gear)};
     return {gear * (f + law.b2 * gear * velocity), T(0)};
 }
@@ -109,7 +110,8 @@ void actuator_output_adj(const Model& m, const T* theta, const T& coordinate, co
                          const T* ctrl, const Saturation& s, int n, const ActuatorOutput<T>& bar,
                          T* theta_bar, T& coordinate_bar, T& velocity_bar, T* ctrl_bar) {
     const Actuator& a = m.actuators[n];
-    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
+    const T control = clamped_control(a, theta, s, ctrl[n]);
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control);
     const T& gear = theta[m.actuator.gear.at(n)];
     T& gear_bar = theta_bar[m.actuator.gear.at(n)];
     if (s.force != Side::within) {
@@ -117,13 +119,13 @@ void actuator_output_adj(const Model& m, const T* theta, const T& coordinate, co
         theta_bar[end_of(a.force, s.force)] += bar.force * gear;
         return;
     }
-    const T control = clamped_control(a, theta, s, ctrl[n]), length = gear * coordinate,
-            speed = gear * velocity, f = law.gain * control + law.b0 + law.b1 * length,
-            f_bar = gear * bar.force;
+    const T length = gear * coordinate, speed = gear * velocity,
+            f = law.gain * control + law.b0 + law.b1 * length, f_bar = gear * bar.force;
     ActuatorLaw<T> law_bar{f_bar * control, f_bar, f_bar * length, T(0)};
     gear_bar += bar.force * f + f_bar * law.b1 * coordinate;
     coordinate_bar += f_bar * law.b1 * gear;
-    (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += f_bar * law.gain;
+    T& control_bar = s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)];
+    control_bar += f_bar * law.gain;
     if (s.implicit) {
         law_bar.b2 = -bar.damping * gear * gear;
         gear_bar -= T(2) * bar.damping * law.b2 * gear;
@@ -132,7 +134,7 @@ void actuator_output_adj(const Model& m, const T* theta, const T& coordinate, co
         gear_bar += T(2) * bar.force * law.b2 * speed;
         velocity_bar += f_bar * law.b2 * gear;
     }
-    actuator_law_adj(a.type, m.actuator, theta, n, law_bar, theta_bar);
+    actuator_law_at_adj(a, m.actuator, theta, n, control, law_bar, theta_bar, control_bar);
 }
 
 // Adds an actuator of a joint or a fixed tendon to tau and B of its dofs.

@@ -7,7 +7,8 @@
 //   motor     f = ctrl                        N m or N before the gear
 //   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
 //   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
-//   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
+//   general   gain and bias as given          (MuJoCo's general actuator in its affine form), with the gain
+//             gain + s_1 l + s_2 l' if it has slopes s
 //   dc_motor  f = stall_torque (ctrl - l' / no_load_speed)    ctrl is the fraction of the rated voltage
 // An actuator on a tendon has the tendon's length in place of q (core/dynamics/tendon.hpp, spatial_tendon.hpp).
 // A thruster instead applies a force f = ctrl, N, at a point of its body along an axis
@@ -15,6 +16,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -34,7 +36,8 @@ struct ActuatorSpec {
     double gear = 1, kp = 0, kd = 0;
     double gain = 0;
     Vec3<double> bias = Vec3<double>::Zero();
-    double stall_torque = 0, no_load_speed = 1;  // N m and rad/s before the gear, or N and m/s
+    std::optional<Eigen::Vector2d> gain_slopes = {};  // of a general one
+    double stall_torque = 0, no_load_speed = 1;       // N m and rad/s before the gear, or N and m/s
     double control_lower = -unlimited, control_upper = unlimited;
     double force_lower = -unlimited, force_upper = unlimited;
     // of a thruster, in its body: unit vector of the force; point of application, m
@@ -56,6 +59,7 @@ struct Actuator {
     Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
     Vec3<double> moment = Vec3<double>::Zero();  // per unit of force, m, in its body
     int tendon = -1;                             // index of the tendon that it drives instead of a joint
+    int gain_slopes = -1;                        // index in theta of the two slopes of its gain, -1: none
 };
 
 // The parameters of all actuators, one slice per quantity. Every actuator has an entry in every slice;
@@ -135,6 +139,26 @@ void actuator_law_adj(ActuatorType type, const ActuatorSlices& at, const T* thet
             break;
         }
     }
+}
+
+// The law at a control, already clamped: the slopes of the gain s act as b_1 + s_1 ctrl and b_2 + s_2 ctrl.
+template <class T>
+ActuatorLaw<T> actuator_law_at(const Actuator& a, const ActuatorSlices& at, const T* theta, int n,
+                               const T& control) {
+    ActuatorLaw<T> law = actuator_law(a.type, at, theta, n);
+    if (a.gain_slopes < 0) return law;
+    law.b1 += theta[a.gain_slopes] * control;
+    law.b2 += theta[a.gain_slopes + 1] * control;
+    return law;
+}
+template <class T>
+void actuator_law_at_adj(const Actuator& a, const ActuatorSlices& at, const T* theta, int n, const T& control,
+                         const ActuatorLaw<T>& bar, T* theta_bar, T& control_bar) {
+    actuator_law_adj(a.type, at, theta, n, bar, theta_bar);
+    if (a.gain_slopes < 0) return;
+    control_bar += bar.b1 * theta[a.gain_slopes] + bar.b2 * theta[a.gain_slopes + 1];
+    theta_bar[a.gain_slopes] += bar.b1 * control;
+    theta_bar[a.gain_slopes + 1] += bar.b2 * control;
 }
 
 }  // namespace costate

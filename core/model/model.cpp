@@ -172,6 +172,21 @@ void add_medium(Model& m, const MediumSpec& medium, const std::vector<const Body
     m.drag_box = m.layout.add("bodies", names, "drag_box", 3, ParameterRange::nonnegative, half_extents);
 }
 
+// Adds the share of its weight that each body with such a share does not feel.
+void add_compensation(Model& m, const std::vector<const BodySpec*>& specs) {
+    std::vector<std::string> names;
+    std::vector<double> shares;
+    for (size_t i = 0; i < m.bodies.size(); ++i) {
+        if (m.bodies[i].last_dof < 0 || specs[i]->gravity_compensation == 0) continue;
+        m.compensated.push_back(static_cast<int>(i));
+        names.push_back(m.bodies[i].name);
+        shares.push_back(specs[i]->gravity_compensation);
+    }
+    if (!names.empty())
+        m.compensation =
+            m.layout.add("bodies", names, "gravity_compensation", 1, ParameterRange::any, shares);
+}
+
 // Marks entries of theta that exist only because slices have an entry for every element.
 void name_what_has_no_effect(Model& m) {
     const char* remove = "remove it";
@@ -361,6 +376,11 @@ Model ModelBuilder::build() const {
             m.layout.add_interval("actuators", s.name, "control_limits", s.control_lower, s.control_upper);
         m.actuators[n].force =
             m.layout.add_interval("actuators", s.name, "force_limits", s.force_lower, s.force_upper);
+        if (s.gain_slopes)
+            m.actuators[n].gain_slopes = m.layout
+                                             .add("actuators", {s.name}, "gain_slopes", 2, Range::any,
+                                                  {(*s.gain_slopes)[0], (*s.gain_slopes)[1]})
+                                             .offset;
     }
 
     std::vector<double> tendon_stiffness, tendon_rest, tendon_slack, tendon_damping;
@@ -475,6 +495,7 @@ Model ModelBuilder::build() const {
     m.gravity =
         m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
     if (medium_) add_medium(m, *medium_, specs);
+    add_compensation(m, specs);
     for (size_t n = 0; n < tendons_.size(); ++n)
         add_segments(m, tendons_[n], paths[n], m.tendons[n]);
     for (TendonLimit& limit : m.tendon_limits)

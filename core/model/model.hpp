@@ -141,6 +141,7 @@ struct Model {
     std::vector<TendonLimit> tendon_limits;
     std::vector<Site> sites;
     std::vector<DragBox> drag_boxes;  // of bodies that move and have mass, if the world has a medium
+    std::vector<int> compensated;     // bodies that move and carry a share of their weight
     int nq = 0, nv = 0, nu = 0;
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
     int tendon_arms = 0;       // moment arms of all spatial tendons
@@ -169,6 +170,7 @@ struct Model {
     ParameterSlice gravity;                       // m/s^2, world axes
     // of the medium: kg/m^3; kg/(m s); its velocity, m/s, world axes; half extents of each drag box, m
     ParameterSlice density, viscosity, wind, drag_box;
+    ParameterSlice compensation;  // per body of `compensated`: the share of its weight that it does not feel
 
     // true if a step may have constraint rows even without contacts
     bool has_joint_rows() const {
@@ -214,6 +216,7 @@ struct BodySpec {
     // half extents of its drag box, m, and the box's axes in the body; used if the world has a medium
     Vec3<double> drag_box = Vec3<double>::Zero();
     Mat3<double> drag_axes = Mat3<double>::Identity();
+    double gravity_compensation = 0;  // share of its weight that it does not feel
 };
 
 struct EqualitySpec {

@@ -43,6 +43,7 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
     add_links(node, name, model, names);
     model.bodies.back().mass = read_mass(node);
     read_drag_box(node, model.bodies.back());
+    model.bodies.back().gravity_compensation = node.number_or("gravity_compensation", 0);
     const int body = static_cast<int>(model.bodies.size()) - 1;
     if (const auto shapes = node.find("shapes"))
         for (const Node& shape : shapes->items()) {
@@ -155,6 +156,12 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
         a.drag = node.number_or("drag", 0);
     }
     a.gear = node.number_or("gear", 1);
+    if (a.type != ActuatorType::general)
+        node.forbid({"gain_slopes"}, because);
+    else if (const auto slopes = node.find("gain_slopes")) {
+        const std::vector<double> s = slopes->numbers(2);
+        a.gain_slopes = {s[0], s[1]};
+    }
     read_quantities(node, kind, because, a);
     if (const auto limits = node.find("control_limits"))
         std::tie(a.control_lower, a.control_upper) = read_range(*limits);

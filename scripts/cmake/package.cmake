@@ -13,7 +13,7 @@ install(EXPORT costate_c NAMESPACE costate:: FILE costateCTargets.cmake DESTINAT
 # Libs.private is for the static library.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 set(static_libs ${bullet_float64_LIBRARIES})
-foreach(package tinyxml2 assimp zstd)
+foreach(package tinyxml2 assimp png zstd)
     if(${package}_FOUND)
         list(APPEND static_libs ${${package}_LIBRARIES})
     endif()

@@ -48,9 +48,10 @@ template <class T> T actuator_law_force(const SensorInputs<T>& in, int n) {
     const Actuator& a = m.actuators[n];
     const Saturation side = saturation_now(in, n);
     if (side.force != Side::within) return in.theta[end_of(a.force, side.force)];
-    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, in.theta, n);
+    const T& control = clamped_control(a, in.theta, side, in.u[n]);
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control);
     const T& gear = in.theta[m.actuator.gear.at(n)];
-    const T f = law.gain * clamped_control(a, in.theta, side, in.u[n]);
+    const T f = law.gain * control;
     if (!a.on_joint) return f;
     return f + law.b0 + law.b1 * gear * drive_length(m, in.theta, in.k(), a, in.x) +
            law.b2 * gear * drive_rate(m, in.theta, in.k(), a, in.v());
@@ -61,11 +62,11 @@ void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, co
     const Actuator& a = m.actuators[n];
     const Saturation side = saturation_now(in, n);
     if (side.force != Side::within) return void(bar.theta[end_of(a.force, side.force)] += f_bar);
-    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, in.theta, n);
-    const T& gear = in.theta[m.actuator.gear.at(n)];
     const T control = clamped_control(a, in.theta, side, in.u[n]);
-    (side.control == Side::within ? bar.u[n] : bar.theta[end_of(a.control, side.control)]) +=
-        f_bar * law.gain;
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control);
+    const T& gear = in.theta[m.actuator.gear.at(n)];
+    T& control_bar = side.control == Side::within ? bar.u[n] : bar.theta[end_of(a.control, side.control)];
+    control_bar += f_bar * law.gain;
     ActuatorLaw<T> law_bar{f_bar * control, T(0), T(0), T(0)};
     if (a.on_joint) {
         const T q = drive_length(m, in.theta, in.k(), a, in.x),
@@ -78,7 +79,7 @@ void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, co
         drive_rate_adj<T>(m, in.theta, in.k(), a, in.v(), f_bar * law.b2 * gear, bar.s.bar, bar.theta,
                           bar.x + in.w.nv());
     }
-    actuator_law_adj(a.type, m.actuator, in.theta, n, law_bar, bar.theta);
+    actuator_law_at_adj(a, m.actuator, in.theta, n, control, law_bar, bar.theta, control_bar);
 }
 
 template <class T> void actuator_force(const SensorInputs<T>& in, const Sensor& s, T* y) {

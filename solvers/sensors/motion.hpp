@@ -1,6 +1,7 @@
 // Accelerations of bodies, and wrenches across joints, of a step.
 #pragma once
 
+#include "core/dynamics/compensation.hpp"
 #include "core/dynamics/rnea.hpp"
 #include "solvers/sensors/sensors.hpp"
 
@@ -223,6 +224,19 @@ template <class T> void subtract_medium_adj(const SensorInputs<T>& in, const Sen
                              T(-1) * bar.scratch.F_bar[m.drag_boxes[n].body], bar.s.bar, bar.theta);
 }
 
+// Subtracts the forces that carry a share of the weight.
+template <class T> void subtract_compensation(const SensorInputs<T>& in, SensorScratch<T>& out) {
+    const Model& m = in.w.model;
+    for (size_t n = 0; n < m.compensated.size(); ++n)
+        out.F[m.compensated[n]] -= compensation_wrench(m, in.theta, in.k(), static_cast<int>(n));
+}
+template <class T> void subtract_compensation_adj(const SensorInputs<T>& in, const SensorBars<T>& bar) {
+    const Model& m = in.w.model;
+    for (size_t n = 0; n < m.compensated.size(); ++n)
+        compensation_wrench_adj<T>(m, in.theta, in.k(), static_cast<int>(n),
+                                   T(-1) * bar.scratch.F_bar[m.compensated[n]], bar.s.bar, bar.theta);
+}
+
 // The force of the limits of tendon n along it: lambda/h at its lower end, -lambda/h at its upper end.
 template <class T> T limit_force(const SensorInputs<T>& in, int n) {
     T impulse(0);
@@ -322,6 +336,7 @@ template <class T> void joint_wrenches(const SensorInputs<T>& in, SensorScratch<
     subtract_equalities(in.w, in.theta, in.s, out);
     subtract_thrusters(in, out);
     subtract_medium(in, out);
+    subtract_compensation(in, out);
     subtract_paths(in, out);
     for (size_t i = out.F.size(); i-- > 0;)
         if (const int parent = in.w.model.bodies[i].parent; parent >= 0) out.F[parent] += out.F[i];
@@ -337,6 +352,7 @@ template <class T> void joint_wrenches_adj(const SensorInputs<T>& in, const Sens
         if (in.s.pushed) bar.s.wrenches_bar[i] -= out.F_bar[i];
     }
     subtract_paths_adj(in, bar);
+    subtract_compensation_adj(in, bar);
     subtract_medium_adj(in, bar);
     subtract_thrusters_adj(in, bar);
     subtract_equalities_adj(in.w, in.theta, bar.s, out, bar.theta);

@@ -16,14 +16,15 @@ StepJacobian::StepJacobian(const World& w)
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
-    if (w.model.soft || s.pushed || !w.model.drag_boxes.empty()) return false;
+    if (w.model.soft || s.pushed || !w.model.drag_boxes.empty() || !w.model.compensated.empty()) return false;
     if (s.rows.located || has_elastic_gradient(w, s) || s.recovery.any_swept()) return false;
     if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction)
             return false;
     return std::ranges::none_of(w.model.tendons, &Tendon::spatial) &&
-           std::ranges::all_of(w.model.actuators, &Actuator::on_joint);
+           std::ranges::all_of(w.model.actuators,
+                               [](const Actuator& a) { return a.on_joint && a.gain_slopes < 0; });
 }
 
 // Puts the rows of v+ in the place of those of q+: the rate of displacement is v+, or v+ + w.

@@ -11,6 +11,7 @@
 // reads them. The backward pass runs the same compiled `step` from a stored state, then `step_adj`.
 #pragma once
 
+#include "core/dynamics/compensation.hpp"
 #include "core/dynamics/gyroscopic.hpp"
 #include "core/dynamics/integrate.hpp"
 #include "core/dynamics/medium.hpp"

@@ -105,7 +105,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
     lap(Stage::joint_forces);
-    // 2 poses, axes, velocities, spatial tendons, thrust, medium, external wrenches
+    // 2 poses, axes, velocities, spatial tendons, thrust, medium, carried weight, external wrenches
     kinematics(w.model, theta, q, v, s.kinematics);
     place_tendons(w.model, theta, s.kinematics, s.paths);
     measure_tendons(w.model, theta, q, s.paths, s.rows.tendons);
@@ -113,6 +113,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     note_springs(w.model, theta, q, s);
     thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
     medium_forces(w.model, theta, s.kinematics, s.tau.data());
+    compensate_gravity(w.model, theta, s.kinematics, s.tau.data());
     push_bodies(w, theta, wrenches, s);
     lap(Stage::kinematics);
     // 3 mass matrix and its factor
@@ -308,8 +309,9 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
         free_acceleration(w, theta, s.kinematics, at.v, s.tau.data(), s.B.data(), free);
     if (!implicit || by_mass_matrix) pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
     if (felt) feel_distant_contacts(w, theta, s, theta_bar);
-    // 2 poses, axes, velocities, spatial tendons, thrust, medium, external wrenches
+    // 2 poses, axes, velocities, spatial tendons, thrust, medium, carried weight, external wrenches
     push_bodies_adj(w, theta, wrenches, s, theta_bar, wrenches_bar);
+    compensate_gravity_adj(w.model, theta, s.kinematics, s.tau_bar.data(), s.bar, theta_bar);
     medium_forces_adj(w.model, theta, s.kinematics, s.tau_bar.data(), s.bar, theta_bar);
     thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar,
                u_bar);

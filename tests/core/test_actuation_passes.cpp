@@ -15,6 +15,7 @@ struct ActuationPass : PassCase {
     std::vector<int> parameters, coordinates, velocities;
     std::vector<Saturation> side;
     static inline bool dc_motors = false;  // all actuators are
+    static inline bool sloped = false;     // all actuators are general, with slopes of the gain
     ActuationPass(Rng& g, Regime r)
         : PassCase(g, r),
           ctrl(random_vector(m.nu, g, r)),
@@ -23,6 +24,12 @@ struct ActuationPass : PassCase {
             m.actuators[n].type = ActuatorType::dc_motor;
             theta[m.actuator.stall_torque.at(n)] = g.uniform(1, 3);
             theta[m.actuator.no_load_speed.at(n)] = g.uniform(2, 5);
+        }
+        for (int n = 0; sloped && n < m.nu; ++n) {
+            m.actuators[n].type = ActuatorType::general;
+            m.actuators[n].gain_slopes = static_cast<int>(theta.size());
+            theta.conservativeResize(theta.size() + 2);
+            theta.tail<2>() << g.normal(), g.normal();
         }
         const auto add = [&](const ParameterSlice& s, int n) {
             for (int c = 0; c < s.width; ++c)
@@ -37,9 +44,12 @@ struct ActuationPass : PassCase {
             add(m.actuator.gear, n);
             for (const ActuatorQuantity& quantity : actuator_quantities())
                 if (actuator_kind(a.type).has(quantity.name)) add(m.actuator.*quantity.slice, n);
-            if (a.type == ActuatorType::general && theta[m.actuator.bias.at(n) + 2] > 0)
-                velocities.push_back(a.v);
+            if (a.gain_slopes >= 0) parameters.insert(parameters.end(), {a.gain_slopes, a.gain_slopes + 1});
+            if (a.type == ActuatorType::general && law(n).b2 > 0) velocities.push_back(a.v);
         }
+    }
+    ActuatorLaw<double> law(int n) const {
+        return actuator_law_at(m.actuators[n], m.actuator, theta.data(), n, ctrl[n]);
     }
     int inputs() const {
         return static_cast<int>(parameters.size() + coordinates.size() + velocities.size()) + m.nu;
@@ -113,10 +123,7 @@ struct ActuatorForcePass : ActuationPass {
             if (a.type == ActuatorType::servo || a.type == ActuatorType::general) coordinates.push_back(a.v);
         }
     }
-    Saturation unsaturated(int n) const {
-        return {Side::within, Side::within,
-                actuator_law(m.actuators[n].type, m.actuator, theta.data(), n).b2 <= 0};
-    }
+    Saturation unsaturated(int n) const { return {Side::within, Side::within, law(n).b2 <= 0}; }
     Covector forward(const Covector& x_dot) const {
         return run_duals(x_dot, [&](const D* th, const D* qd, const D* vd, const D* cd, D* tau, D* B) {
             for (int n = 0; n < m.nu; ++n)
@@ -132,14 +139,14 @@ struct ActuatorForcePass : ActuationPass {
     }
 };
 
-// Parameters -> the four coefficients of every actuator's law.
+// Parameters, and controls if they matter -> the four coefficients of every actuator's law.
 struct ActuatorLawPass : ActuatorForcePass {
     ActuatorLawPass(Rng& g, Regime r) : ActuatorForcePass(g, r) {
         std::erase_if(parameters,
                       [&](int p) { return p < m.actuator.kp.offset; });  // the gear is no part of the law
         coordinates.clear(), velocities.clear();
     }
-    int inputs() const { return static_cast<int>(parameters.size()); }
+    int inputs() const { return static_cast<int>(parameters.size()) + (sloped ? m.nu : 0); }
     int outputs() const { return 4 * m.nu; }
     Covector forward(const Covector& x_dot) const {
         VecX<D> th = theta.cast<D>();
@@ -147,7 +154,8 @@ struct ActuatorLawPass : ActuatorForcePass {
             th[parameters[i]].d = x_dot[i];
         Covector y;
         for (int n = 0; n < m.nu; ++n) {
-            const ActuatorLaw<D> law = actuator_law(m.actuators[n].type, m.actuator, th.data(), n);
+            const D control(ctrl[n], sloped ? x_dot[parameters.size() + static_cast<size_t>(n)] : 0);
+            const ActuatorLaw<D> law = actuator_law_at(m.actuators[n], m.actuator, th.data(), n, control);
             y.insert(y.end(), {law.gain.d, law.b0.d, law.b1.d, law.b2.d});
         }
         return y;
@@ -156,14 +164,17 @@ struct ActuatorLawPass : ActuatorForcePass {
         VecX<double> theta_bar = VecX<double>::Zero(theta.size());
         for (size_t i = 0; i < parameters.size(); ++i)
             theta_bar[parameters[i]] = prior[i];
+        Covector controls(static_cast<size_t>(m.nu));
+        if (sloped) std::copy(prior.end() - m.nu, prior.end(), controls.begin());
         for (int n = 0; n < m.nu; ++n) {
             const double* b = y_bar.data() + 4 * n;
-            actuator_law_adj(m.actuators[n].type, m.actuator, theta.data(), n, {b[0], b[1], b[2], b[3]},
-                             theta_bar.data());
+            actuator_law_at_adj(m.actuators[n], m.actuator, theta.data(), n, ctrl[n],
+                                {b[0], b[1], b[2], b[3]}, theta_bar.data(), controls[static_cast<size_t>(n)]);
         }
         Covector x_bar;
         for (const int p : parameters)
             x_bar.push_back(theta_bar[p]);
+        if (sloped) x_bar.insert(x_bar.end(), controls.begin(), controls.end());
         return x_bar;
     }
 };
@@ -172,11 +183,18 @@ struct ActuatorLawPass : ActuatorForcePass {
 
 TEST_CASE("adjoint: actuation") { check_pass<ActuationPass>(1e-12); }
 TEST_CASE("adjoint: actuator_force") { check_pass<ActuatorForcePass>(1e-12); }
-TEST_CASE("adjoint: actuator_law") { check_pass<ActuatorLawPass>(1e-12); }
+TEST_CASE("adjoint: actuator_law, actuator_law_at") { check_pass<ActuatorLawPass>(1e-12); }
 TEST_CASE("adjoint: actuation by dc motors") {
     ActuationPass::dc_motors = true;
     check_pass<ActuationPass>(1e-12);
     check_pass<ActuatorForcePass>(1e-12);
     check_pass<ActuatorLawPass>(1e-12);
     ActuationPass::dc_motors = false;
+}
+TEST_CASE("adjoint: actuation with gains that vary") {
+    ActuationPass::sloped = true;
+    check_pass<ActuationPass>(1e-12);
+    check_pass<ActuatorForcePass>(1e-12);
+    check_pass<ActuatorLawPass>(1e-12);
+    ActuationPass::sloped = false;
 }

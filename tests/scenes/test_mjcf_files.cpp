@@ -5,7 +5,9 @@
 #include <fstream>
 #include <random>
 
+#include "scenes/import/mesh/png_file.hpp"
 #include "tests/support/mjcf_text.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace costate::test {
 namespace {
@@ -169,6 +171,94 @@ TEST_CASE("MJCF: height fields, inline meshes and visual geoms") {
     CHECK((m.body(0)["visuals"].size() == 1 && m.body(0)["visuals"][0]["type"] == "box" &&
            json_equals(m.body(0)["visuals"][0]["rgba"], {0, 1, 0, .5})));
     CHECK_NOTHROW(m.scene());
+}
+
+// The bytes of hexadecimal digits
+std::string bytes_of(const std::string& digits) {
+    std::string out;
+    for (size_t i = 0; i + 1 < digits.size(); i += 2)
+        out += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+    return out;
+}
+
+// The heights of a height field 0.5 high whose attributes are given, in the order of the rows
+std::vector<double> heights_of(const ScratchFolder& folder, const std::string& attributes) {
+    const std::filesystem::path file = folder.write(
+        "m.xml", "<mujoco><asset><hfield name='h' size='1 2 .5 .1' " + attributes +
+                     "/></asset><worldbody><geom type='hfield' hfield='h'/></worldbody></mujoco>");
+    const ImportedModel model = import_model(file, {});
+    std::vector<double> out;
+    for (const Json& row : model.scene["shapes"][0]["heights"])
+        for (const Json& z : row)
+            out.push_back(z.get<double>());
+    return out;
+}
+
+// Pictures of 2 x 3 points with the values 10 20 30, 40 250 60, and their heights in MuJoCo 2.2.2: the lowest row first
+TEST_CASE("MJCF: height fields in PNG files are those of MuJoCo, whatever the picture's colours") {
+    if (!reads_png()) {
+        MESSAGE("skipped: this build cannot read PNG files");
+        return;
+    }
+    const ScratchFolder folder("hfield");
+    const std::string head = "89504e470d0a1a0a0000000d494844520000000300000002";
+    const std::pair<const char*, std::string> pictures[] = {
+        {"gray", "0800000000b81f39c6000000104944415478da63e0129163d0f86503000404019b0c24c3b8"},
+        {"gray, 16 bits",
+         "1000000000e88fe585000000164944415478da63e04a1649964b66d048fe956c930c0016df03eda09d0352"},
+        {"rgb",
+         "08020000001216f14d0000001d4944415478da63e0623f21c27e428efd048306fb895fec276cd84f000037640675c4ae"
+         "c350"},
+        {"rgba",
+         "08060000009d74661a0000001b4944415478da63e0623fd12002c47240cca001247e01b10d1003006ea50975f6cc2d66"},
+        {"palette",
+         "0803000000aaaa962800000012504c54450a07c81407c81e07c82807c8fa07c83c07c816a06e57000000104944415478"
+         "da63606064626066610500002e0010fad8c70c"}};
+    for (const auto& [kind, rest] : pictures) {
+        CAPTURE(kind);
+        folder.write("h.png", bytes_of(head + rest + "0000000049454e44ae426082"));
+        const std::vector<double> z = heights_of(folder, "file='h.png'");
+        const double expected[] = {0.125, 1, 5. / 24, 0, 1. / 24, 2. / 24};
+        REQUIRE(z.size() == 6);
+        for (size_t i = 0; i < 6; ++i)
+            CHECK(z[i] == doctest::Approx(0.5 * expected[i]).epsilon(1e-12));
+    }
+    const std::string whole = bytes_of(head + pictures[0].second + "0000000049454e44ae426082");
+    for (const size_t length : {0, 7, 20, 40, 50}) {
+        folder.write("h.png", whole.substr(0, length));
+        CHECK(complaint([&] { heights_of(folder, "file='h.png'"); }).find("export it again") !=
+              std::string::npos);
+    }
+    std::string huge = whole;
+    huge[16] = 1;
+    folder.write("h.png", huge);
+    CHECK(complaint([&] { heights_of(folder, "file='h.png'"); }).find("use a smaller picture") !=
+          std::string::npos);
+}
+
+TEST_CASE("MJCF: height fields in MuJoCo's own format, and without heights") {
+    const ScratchFolder folder("hfield_binary");
+    const float numbers[] = {1, 2, 3, 4, 5, 9};
+    std::string bytes = bytes_of("0200000003000000");
+    bytes.append(reinterpret_cast<const char*>(numbers), sizeof numbers);
+    folder.write("h.bin", bytes);
+    CHECK(heights_of(folder, "file='h.bin'") == std::vector<double>{0, .0625, .125, .1875, .25, .5});
+    folder.write("h.png", bytes);
+    CHECK(heights_of(folder, "file='h.png' content_type='image/vnd.mujoco.hfield'").size() == 6);
+    CHECK(heights_of(folder, "nrow='2' ncol='3'") == std::vector<double>(6, 0));
+    for (const std::string& broken :
+         {bytes.substr(0, 5), bytes.substr(0, 20), bytes + "x", std::string(8, '\xff')}) {
+        folder.write("h.bin", broken);
+        CHECK(complaint([&] {
+                  heights_of(folder, "file='h.bin'");
+              }).find("its size is not that of its grid") != std::string::npos);
+    }
+    folder.write("m.xml", "<mujoco><asset><hfield file='none.bin' size='1 1 1 1'/></asset></mujoco>");
+    const ImportedModel none = import_model(folder.path("m.xml"), {});
+    REQUIRE(none.warnings.size() == 1);
+    CHECK(none.warnings[0].find("there is no file for height field") != std::string::npos);
+    CHECK(complaint([&] { heights_of(folder, "nrow='2000' ncol='2000'"); }).find("a million") !=
+          std::string::npos);
 }
 
 }  // namespace

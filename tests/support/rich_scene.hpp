@@ -44,7 +44,7 @@ inline Json every_joint() {
              "mass": 0.4, "com": [0.15, 0.02, 0.03], "inertia": [0.003, 0.004, 0.005, 0.0003, 0.0002, 0.0001]},
             {"name": "lever", "joint": {"type": "revolute", "axis": [0.1, 1, 0], "position": [0.4, -0.5, 0], "damping": 0.1,
               "limits": [0.13, 0.6], "limit_stiffness": 200, "limit_damping": 2},
-             "mass": 0.6, "com": [0.1, 0.01, 0.02], "inertia": [0.004, 0.006, 0.006, 0.0003, 0.0002, 0.0001]},
+             "mass": 0.6, "gravity_compensation": 0.1, "com": [0.1, 0.01, 0.02], "inertia": [0.004, 0.006, 0.006, 0.0003, 0.0002, 0.0001]},
             {"name": "follower", "joint": {"type": "revolute", "axis": [0, 1, 0.1], "position": [0.4, 0.7, 0], "damping": 0.1},
              "mass": 0.6, "com": [0.1, 0.01, 0.02], "inertia": [0.004, 0.006, 0.006, 0.0003, 0.0002, 0.0001]},
             {"name": "load", "joint": {"type": "free"}, "mass": 0.3, "com": [0.01, 0.02, 0.03],
@@ -59,7 +59,8 @@ inline Json every_joint() {
             {"name": "motor", "joint": "swing", "type": "motor", "gear": 1.2, "control_limits": [-0.5, 0.6]},
             {"name": "servo", "joint": "slide", "type": "servo", "kp": 50, "kd": 2, "gear": 1.1, "force_limits": [-6, 5]},
             {"name": "speed", "joint": "screw", "type": "velocity", "kd": 0.3, "gear": 0.9},
-            {"name": "general", "joint": "lever", "type": "general", "gain": 1.5, "bias": [0.1, -0.5, 0.02], "gear": 1.3},
+            {"name": "general", "joint": "lever", "type": "general", "gain": 1.5, "bias": [0.1, -0.5, 0.02], "gear": 1.3,
+             "gain_slopes": [0.3, -0.2]},
             {"name": "hold", "joint": "follower", "type": "servo", "kp": 5, "kd": 0.2, "gear": 1.1}],
         "equalities": [
             {"name": "grip", "type": "weld", "body_a": "load", "body_b": "lever", "point_a": [0.05, 0.02, 0.01]},

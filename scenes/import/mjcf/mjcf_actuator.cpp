@@ -106,12 +106,11 @@ bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const 
     const XmlElement& e = a.element();
     const auto left_out = [&](const std::string& what) {
         return e.warn(context.warnings, what + " is not supported and is ignored",
-                      "use motor, position, velocity or general on a joint, a tendon or a site"),
+                      "use motor, position, velocity, damper or general on a joint, a tendon or a site"),
                false;
     };
     constexpr std::array known{"motor", "position", "velocity", "damper", "general"};
     if (std::ranges::find(known, e.name()) == known.end()) return left_out("as an actuator");
-    if (!law.gain.tail<2>().isZero(0)) return left_out("with a gain that varies");
     for (const std::string& fault : {law.dynamics, law.unlike})
         if (!fault.empty()) return left_out(fault);
     if (law.filter && law.filter->number() > 0 && e.name() == "position")
@@ -145,6 +144,7 @@ void put_law(const Law& law, Json& out) {
         out["type"] = "velocity", out["kd"] = gain;
     } else {
         out["type"] = "general", out["gain"] = gain, out["bias"] = to_json(b);
+        if (!constant_gain) out["gain_slopes"] = {law.gain[1], law.gain[2]};
     }
 }
 

@@ -74,38 +74,6 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
         e.fail("is the second mesh named \"" + name + "\"", "rename one of the two");
 }
 
-// Heights in MJCF are a grid of values from 0 to 1, times the greatest elevation, over a rectangle. The first
-// row has the largest y.
-void read_height_field(MjcfContext& context, const XmlElement& e) {
-    const std::string name =
-        e.has("name") ? e["name"].word() : std::filesystem::path(e["file"].word()).stem().string();
-    Json& field = context.hfields[name];
-    if (!e.has("elevation")) {
-        e.warn(context.warnings, "without \"elevation\" is not supported and is ignored",
-               "give its \"elevation\"");
-        return;
-    }
-    const auto rows = static_cast<size_t>(e["nrow"].integer(2, max_asset_numbers)),
-               columns = static_cast<size_t>(e["ncol"].integer(2, max_asset_numbers));
-    const std::vector<double> size = e["size"].numbers(4), z = e["elevation"].numbers(0, max_asset_numbers);
-    if (!(*std::min_element(size.begin(), size.end()) > 0))
-        e["size"].fail("must be positive", "use four numbers above 0");
-    if (z.size() != rows * columns)
-        e["elevation"].fail("has " + std::to_string(z.size()) + " numbers",
-                            "give nrow times ncol, " + std::to_string(rows * columns));
-    const auto [least, most] = std::minmax_element(z.begin(), z.end());
-    const double span = *most > *least ? *most - *least : 1;
-    field = {{"type", "height_field"}, {"heights", Json::array()}};
-    for (size_t row = rows; row-- > 0;) {
-        Json heights = Json::array();
-        for (size_t column = 0; column < columns; ++column)
-            heights.push_back((z[row * columns + column] - *least) / span * size[2]);
-        field["heights"].push_back(std::move(heights));
-    }
-    field["cell"] =
-        Json{2 * size[0] / static_cast<double>(columns - 1), 2 * size[1] / static_cast<double>(rows - 1)};
-}
-
 }  // namespace
 
 std::string mesh_name(const XmlElement& mesh) {

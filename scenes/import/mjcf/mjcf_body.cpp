@@ -72,7 +72,7 @@ private:
     void body(const XmlElement& e, const Surroundings& in) {
         e.warn_others(context_.warnings,
                       {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "user",
-                       "mocap", "sleep"},
+                       "mocap", "sleep", "gravcomp"},
                       {"body", "frame", "joint", "freejoint", "geom", "site", "inertial", "camera", "light",
                        "include", "composite", "flexcomp", "replicate", "attach", "plugin"});
         if (bodies_.size() > max_bodies_of_a_file) e.fail("exceeds the 100000 bodies of a file", "use fewer");
@@ -85,6 +85,7 @@ private:
                            .parent = in.body,
                            .pose = pose,
                            .world = world,
+                           .gravcomp = e.number_or("gravcomp", 0),
                            .mass_element = e});
         content(e, {index, {}, childclass(e, in), in.suffix});
     }

@@ -162,6 +162,10 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
     if (is_limited(a, "actuatorfrclimited", "actuatorfrcrange", context.compiler))
         if (const auto range = a.find("actuatorfrcrange"))
             std::tie(joint.force_lower, joint.force_upper) = read_mjcf_range(*range);
+    if (joint.force_upper < unlimited && a.boolean_or("actuatorgravcomp", false))
+        context.warnings.add(a.find("actuatorgravcomp")->place(),
+                             "the range of actuator forces does not include gravity compensation",
+                             "remove it to silence this");
     return joint;
 }
 

@@ -22,15 +22,18 @@ template <class Read> auto placed(const XmlElement& where, Read&& read) {
 }
 
 std::filesystem::path file_of(const MjcfContext& context, const MjcfMesh& mesh) {
-    const XmlAttribute name = mesh.element["file"];
+    return find_asset(context, mesh.element["file"]);
+}
+
+}  // namespace
+
+std::filesystem::path find_asset(const MjcfContext& context, const XmlAttribute& name) {
     const MeshPath found = find_mesh((context.compiler.meshdir / name.word()).generic_string(),
                                      context.files.folder(), context.search);
     if (!found.allowed) name.fail("leads out of the model's folder", "name its folder with --search");
     if (!found.known_scheme) name.fail("is not a path", "name a file in the model's folder");
     return found.file;
 }
-
-}  // namespace
 
 const MjcfMesh& find_mesh_asset(const MjcfContext& context, const XmlAttribute& name) {
     const auto it = context.meshes.find(name.word());

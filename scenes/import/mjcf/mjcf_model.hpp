@@ -92,6 +92,7 @@ struct MjcfBody {
     std::vector<MjcfGeom> geoms = {};
     std::vector<MjcfSite> sites = {};
     std::vector<MjcfAttachment> attachments = {};
+    double gravcomp = 0;  // share of its weight that it does not feel
     MassProperties<double> mass = MassProperties<double>::zero();
     XmlElement mass_element;  // <inertial>, otherwise the <body>: the place of faults of the mass
     // principal axes in the body, where the file gives them: of <inertial>, or of the body's only geom
@@ -156,6 +157,9 @@ struct MjcfContext {
 };
 
 void read_assets(MjcfContext& context);
+void read_height_field(MjcfContext& context, const XmlElement& e);
+// The file of a mesh or a height field; empty: not found
+std::filesystem::path find_asset(const MjcfContext& context, const XmlAttribute& name);
 
 // Mesh assets: their name, the asset that an attribute names, the pose of the mesh in its geom, and its shape
 // with the keys of a scene (null: no file).

@@ -95,6 +95,7 @@ Json body_to_json(const MjcfBody& body, const std::set<std::string>& joint_names
         out["inertia"] = {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)};
         places[pointer + "/mass"] = places[pointer + "/inertia"] = body.mass_element.place();
     }
+    if (body.gravcomp != 0) out["gravity_compensation"] = body.gravcomp;
     for (const MjcfGeom& geom : body.geoms) {
         if (geom.shape.is_null() || (geom.visual() && geom.shape["type"] == "plane")) continue;
         if (geom.visual()) {
