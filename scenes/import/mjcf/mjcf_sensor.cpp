@@ -70,6 +70,39 @@ const char* frame_key(const XmlElement& e) {
     return type == "site" ? "site" : type == "xbody" ? "body" : nullptr;
 }
 
+// True for sensors that a site of the world can have: they measure the motion of its frame.
+bool measures_motion(const std::string& kind) {
+    return kind.starts_with("frame") || kind == "gyro" || kind == "velocimeter" || kind == "accelerometer";
+}
+
+// Adds a fixed body with the sites of the world, if a sensor is at one of them: the world has no sites in models.
+void put_world_sites(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
+    const std::vector<MjcfSite>& sites = index.bodies[0].sites;
+    const auto of_world = [&](const XmlElement& e) {
+        const char* attribute = e.name().starts_with("frame") ? "objname" : "site";
+        return measures_motion(e.name()) &&
+               std::ranges::find(sites, e.text_or(attribute, ""), &MjcfSite::name) != sites.end();
+    };
+    bool any = false;
+    for (const XmlElement& section : context.files.children(context.files.root(), "sensor"))
+        any = any || std::ranges::any_of(context.files.children(section), of_world);
+    if (!any) return;
+    const ModelNames known = names_in(out.model);
+    std::string name = "world_sites";
+    const auto taken = [&](const char* kind) {
+        return known.contains(kind) && known.at(kind).contains(name);
+    };
+    while (taken("body") || taken("joint"))
+        name += "_";
+    Json body{{"name", name}};
+    for (const MjcfSite& site : sites) {
+        Json frame{{"name", site.name}};
+        put_pose(frame, site.pose);
+        body["sites"].push_back(std::move(frame));
+    }
+    out.model["bodies"].push_back(std::move(body));
+}
+
 double touch_radius(const MjcfIndex& index, const std::string& site) {
     for (const MjcfBody& body : index.bodies)
         for (const MjcfSite& s : body.sites)
@@ -80,6 +113,7 @@ double touch_radius(const MjcfIndex& index, const std::string& site) {
 }  // namespace
 
 void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
+    put_world_sites(context, index, out);
     const ModelNames known = names_in(out.model);
     MjcfNames names("sensor");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "sensor");
@@ -101,7 +135,10 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
             const std::string on = e[row->attribute].text();
             const bool whole_world = std::string_view(key) == "body" && on == "world" && row->key;
             const auto of_kind = known.find(key);
-            if (!whole_world && (of_kind == known.end() || !of_kind->second.contains(on))) {
+            const bool at_world =
+                key == std::string_view("site") && !measures_motion(kind) &&
+                std::ranges::find(index.bodies[0].sites, on, &MjcfSite::name) != index.bodies[0].sites.end();
+            if (!whole_world && (at_world || of_kind == known.end() || !of_kind->second.contains(on))) {
                 e.note(context.warnings, "measures a part that is left out, and is left out",
                        "remove it to silence this");
                 continue;
