@@ -123,7 +123,6 @@ DampingRatios take_damping_ratios(Json& model) {
 }
 
 void put_damping(const DampingRatios& ratios, const ModelInput& input, Json& model) {
-    if (ratios.actuators.empty() && ratios.joints.empty()) return;
     const Model m = model_of(input);
     const Reference reference(m);
     for (const auto& [n, ratio] : ratios.actuators)

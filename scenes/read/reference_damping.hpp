@@ -15,6 +15,7 @@ struct DampingRatios {
     };
     std::vector<std::pair<int, double>> actuators;  // index and damping ratio of a position servo
     std::map<std::string, Spring> joints;           // by name
+    bool empty() const { return actuators.empty() && joints.empty(); }
 };
 DampingRatios take_damping_ratios(Json& model);
 

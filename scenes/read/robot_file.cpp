@@ -35,7 +35,9 @@ ImportedModel import_document(const XmlDocument& document, const ImportOptions& 
     const DampingRatios ratios = take_damping_ratios(out.model);
     // the loader reports the remaining faults
     const ModelInput input = read_model(Node(out.model, document.file(), &out.places));
+    if (ratios.empty()) return out;
     put_damping(ratios, input, out.model);
+    read_model(Node(out.model, document.file(), &out.places));
     return out;
 }
 
