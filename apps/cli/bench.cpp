@@ -167,6 +167,8 @@ int bench(const Arguments& a) {
 const Command bench_command{
     "bench",
     "time forward and backward steps; report memory by purpose and the solver residual",
+    "costate bench go1_stand",
+    {diverged},
     {{"repeat", "K", "number of repetitions; medians are reported (default 5)"},
      {"batch", "N", "time a batch of N environments instead, compared with a loop of steps"},
      {"threads", "M", "threads of the batch (default 1)"},

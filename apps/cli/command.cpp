@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cxxopts.hpp>
 
+#include "apps/io/terminal.hpp"
 #include "scenes/format/names.hpp"
 #include "scenes/memory.hpp"
 
@@ -33,58 +34,100 @@ std::string shell_word(const std::string& word) {
 
 }  // namespace
 
-const std::vector<Option> common_options{
-    {"steps", "N", "number of time steps, instead of the scene's"},
-    {"base", "HOW",
-     "base of a URDF or MJCF robot: fixed or floating (default: as in the file; a URDF root floats if it has "
-     "mass)"},
-    {"search", "DIRS", "folders of meshes and packages for URDF and MJCF files, separated by :"},
-    {"self-collision", nullptr,
-     "let the links of a URDF collide with each other, except a link and its parent"},
-    {"strict", nullptr,
-     "refuse URDF and MJCF files of which something that may change the motion is left out or guessed"},
-    {"hull-vertices", "N",
-     "largest number of vertices of a mesh's hull in URDF and MJCF files, 4 or more (default: all)"},
-    {"law", "LAW", "law of contact: rigid or mujoco (default: as the scene says, otherwise rigid)"},
-    {"json", nullptr, "print one JSON object to stdout and nothing else"},
-    {"help", nullptr, "print this"}};
-
 namespace {
 
-bool is_for_all(const Option& o) { return std::string(o.name) == "json" || std::string(o.name) == "help"; }
+const std::vector<Option> run_options{
+    {"steps", "N", "number of time steps, instead of the scene's"},
+    {"law", "LAW", "law of contact: rigid or mujoco (default: as the scene says, otherwise rigid)"}};
+
+const OptionGroup robot_options{
+    "Robot file (URDF, MJCF)",
+    {{"base", "HOW", "fixed or floating base (default: as in the file; a URDF root floats if it has mass)"},
+     {"search", "DIRS", "folders of meshes and packages, separated by :"},
+     {"self-collision", nullptr,
+      "let the links of a URDF collide with each other, except a link and its parent"},
+     {"strict", nullptr, "refuse files of which something that may change the motion is left out or guessed"},
+     {"hull-vertices", "N", "largest number of vertices of a mesh's hull, 4 or more (default: all)"}}};
+
+const OptionGroup general_options{"All commands",
+                                  {{"json", nullptr, "print one JSON object to stdout and nothing else"},
+                                   {"quiet", nullptr, "print no warnings, notes and progress to stderr", "q"},
+                                   {"help", nullptr, "print this"}}};
+
+std::string exit_codes(const Command& c) {
+    std::vector<ExitCode> codes{done, bad_input};
+    codes.insert(codes.end(), c.faults.begin(), c.faults.end());
+    std::ranges::sort(codes);
+    std::string text;
+    for (const ExitCode code : codes)
+        text += (text.empty() ? "" : ", ") + std::to_string(code) + " " + meaning(code);
+    return text;
+}
 
 }  // namespace
 
-const std::vector<Option>& further_options(const Command& c) {
-    static const std::vector<Option> for_all = [] {
-        std::vector<Option> options;
-        std::ranges::copy_if(common_options, std::back_inserter(options), is_for_all);
-        return options;
-    }();
-    return c.takes_files ? for_all : common_options;
+const std::vector<OptionGroup>& shared_options() {
+    static const std::vector<OptionGroup> groups{{"Scene", run_options}, robot_options, general_options};
+    return groups;
+}
+
+const char* operands(const Command& c) {
+    return c.operand == Operand::files ? "FILE..." : c.operand == Operand::robot ? "ROBOT" : "SCENE";
+}
+
+std::vector<OptionGroup> option_groups(const Command& c) {
+    std::vector<OptionGroup> groups{{"", c.options}};
+    if (c.operand == Operand::scene)
+        groups[0].options.insert(groups[0].options.end(), run_options.begin(), run_options.end());
+    if (c.operand != Operand::files) groups.push_back(robot_options);
+    groups.push_back(general_options);
+    return groups;
+}
+
+std::vector<Option> all_options(const Command& c) {
+    std::vector<Option> all;
+    for (const OptionGroup& group : option_groups(c))
+        all.insert(all.end(), group.options.begin(), group.options.end());
+    return all;
+}
+
+const char* meaning(ExitCode code) {
+    switch (code) {
+        case done: return "done";
+        case check_failed: return "a check failed";
+        case bad_input: return "bad input";
+        case diverged: return "the rollout diverged";
+        case interrupted: return "interrupted";
+    }
+    return "";
 }
 
 Arguments::Arguments(const Command& command, int argc, const char* const* argv) {
     for (int i = 0; i < argc; ++i)
         line_ += " " + shell_word(argv[i]);
+    const bool takes_files = command.operand == Operand::files;
     cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
-    std::vector<std::string> names;
-    auto add = options.custom_help(operands(command) + " [OPTION...]").positional_help("").add_options();
-    for (const std::vector<Option>* table : {&command.options, &further_options(command)})
-        for (const Option& o : *table) {
+    options.custom_help(std::string(operands(command)) + " [OPTION...]").positional_help("");
+    std::vector<std::string> names, headings;
+    for (const OptionGroup& group : option_groups(command)) {
+        headings.emplace_back(group.heading);
+        for (const Option& o : group.options) {
             const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
+            auto add = options.add_options(group.heading);
             if (o.value == nullptr)
                 add(name, o.help);
             else
                 add(name, o.help, cxxopts::value<std::string>(), o.value);
             names.push_back(std::string("--") + o.name);
         }
+    }
     options.add_options("positional")(
         "scene", "a scene, the name of an included scene, or a model: JSON, URDF or MJCF",
         cxxopts::value<std::string>());
     options.parse_positional({"scene"});
     options.allow_unrecognised_options();
-    help_text_ = options.help({""});
+    help_text_ = options.help(headings) + "\nExample: " + command.example +
+                 "\nExit codes: " + exit_codes(command) + "\n";
 
     cxxopts::ParseResult given;
     try {
@@ -98,34 +141,39 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     }
     help_ = given.count("help") > 0;
     json_ = given.count("json") > 0;
-    strict_ = !command.takes_files && given.count("strict") > 0;
-    self_collision_ = !command.takes_files && given.count("self-collision") > 0;
+    quiet_ = given.count("quiet") > 0;
+    strict_ = !takes_files && given.count("strict") > 0;
+    self_collision_ = !takes_files && given.count("self-collision") > 0;
     if (help_) return;
     for (const std::string& unknown : given.unmatched()) {
         const std::string name = unknown.substr(0, unknown.find('='));
         if (name.starts_with("-"))
             throw UsageError("unknown option '" + name + "'" + suggestion(name, names));
-        if (command.takes_files) {
+        if (takes_files) {
             files_.push_back(unknown);
             continue;
         }
-        throw UsageError("unexpected argument '" + unknown + "': " + command.name + " takes one scene");
+        throw UsageError("unexpected argument '" + unknown + "': " + command.name + " takes one " +
+                         (command.operand == Operand::robot ? "robot" : "scene"));
     }
     const bool included = command.instead_of_scene != nullptr && given.count(command.instead_of_scene) > 0;
-    if (command.takes_files) {
+    if (takes_files) {
         if (given.count("scene") == 0)
             throw UsageError(std::string(command.name) + " takes one or more files");
         files_.insert(files_.begin(), given["scene"].as<std::string>());
     }
     if (given.count("scene") == 0 && !included)
         throw UsageError(std::string(command.name) +
-                         " takes a scene: a file, or the name of an included scene");
+                         (command.operand == Operand::robot
+                              ? " takes a robot: a URDF or MJCF file"
+                              : " takes a scene: a file, or the name of an included scene"));
     if (included && given.count("scene") + given.count("steps") > 0)
         throw UsageError("--from includes scene and steps: leave out SCENE and --steps");
     if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
     for (const auto& argument : given.arguments())
-        if (const std::string& key = argument.key();
-            key != "scene" && key != "json" && key != "strict" && key != "self-collision" && key != "help")
+        if (const std::string& key = argument.key(); key != "scene" && key != "json" && key != "quiet" &&
+                                                     key != "strict" && key != "self-collision" &&
+                                                     key != "help")
             values_.emplace_back(key, argument.value());
 }
 
@@ -154,9 +202,17 @@ ImportOptions Arguments::import_options() const {
     return options;
 }
 
+void check_extension(const char* option, const std::string& file, const std::string& extension,
+                     const char* format) {
+    const std::filesystem::path path(file);
+    if (path.extension() == extension) return;
+    throw UsageError(std::string("--") + option + " writes " + format + ", not what '" + file +
+                     "' ends in; name it '" + path.stem().string() + extension + "'");
+}
+
 void print_warnings(const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings)
-        std::fprintf(stderr, "costate: warning: %s\n", one_line(warning).c_str());
+        tell(Message::warning, one_line(warning));
 }
 
 Scene Arguments::load(bool quiet) const {

@@ -28,24 +28,38 @@ inline constexpr Option memory_option{
     "memory", "BYTES",
     "memory for checkpoints, for example 64M, instead of the scene's (auto: half of the machine's)"};
 
-extern const std::vector<Option> common_options;  // of all commands that take a scene
-
 class Arguments;
+
+// What stands before the options of a command.
+enum class Operand { scene, robot, files };
 
 struct Command {
     const char* name;
-    const char* summary;          // one line
-    std::vector<Option> options;  // in addition to SCENE and the options of all commands
+    const char* summary;           // one line
+    const char* example;           // one command, for its help
+    std::vector<ExitCode> faults;  // exit codes besides done and bad_input
+    std::vector<Option> options;   // in addition to those of all commands with this operand
     int (*run)(const Arguments&);
+    Operand operand = Operand::scene;
     const char* instead_of_scene = nullptr;  // an option whose file includes the scene and its steps
     bool shared = false;                     // by all processes that mpirun starts: apps/cli/shared_run.hpp
-    bool takes_files = false;                // one or more files, and no scene
 };
 
-// What a command takes before its options, in its help.
-inline std::string operands(const Command& c) { return c.takes_files ? "FILE..." : "SCENE"; }
-// The options of a command in addition to its own.
-const std::vector<Option>& further_options(const Command& c);
+// Options under a heading of a command's help.
+struct OptionGroup {
+    const char* heading;
+    std::vector<Option> options;
+};
+
+// SCENE, ROBOT or FILE...
+const char* operands(const Command& c);
+// Those of a command itself under an empty heading, and those that it shares with others.
+std::vector<OptionGroup> option_groups(const Command& c);
+std::vector<Option> all_options(const Command& c);
+// The groups that commands share.
+const std::vector<OptionGroup>& shared_options();
+// What an exit code says, in a few words.
+const char* meaning(ExitCode code);
 
 extern const Command info_command, convert_command, simulate_command, gradcheck_command, gradient_command,
     merge_command, optimize_command, plan_command, bench_command, view_command, watch_command;
@@ -58,6 +72,7 @@ public:
     bool help() const { return help_; }
     const std::string& help_text() const { return help_text_; }
     bool json() const { return json_; }
+    bool quiet() const { return quiet_; }
     const std::string& line() const { return line_; }  // the whole command, quoted for a shell
     // The scene with the number of steps and the memory of the arguments. Warnings go to stderr, unless `quiet`.
     Scene load(bool quiet = false) const;
@@ -77,10 +92,14 @@ private:
     std::vector<std::pair<std::string, std::string>> values_;  // option, value
     std::vector<std::string> files_;
     std::string scene_, help_text_, line_ = "costate";
-    bool help_ = false, json_ = false, strict_ = false, self_collision_ = false;
+    bool help_ = false, json_ = false, quiet_ = false, strict_ = false, self_collision_ = false;
 };
 
-// Prints warnings to stderr, one per line.
+// Throws UsageError unless the file name of an option ends like the format in which it is written.
+void check_extension(const char* option, const std::string& file, const std::string& extension,
+                     const char* format);
+
+// Prints warnings to stderr, one per line, unless the program is quiet.
 void print_warnings(const std::vector<std::string>& warnings);
 
 }  // namespace costate

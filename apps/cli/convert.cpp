@@ -21,6 +21,7 @@ void move_to(const fs::path& folder, Report& model) {
 
 int convert(const Arguments& a) {
     const std::optional<std::string> out = a.text("out");
+    if (out) check_extension("out", *out, ".json", "JSON");
     const fs::path file = find_scene(a.scene());
     if (!is_robot_file(file))
         throw UsageError("convert takes a URDF or MJCF file; '" + file.string() + "' is neither");
@@ -51,7 +52,10 @@ int convert(const Arguments& a) {
 
 const Command convert_command{"convert",
                               "write a URDF or MJCF file as a JSON model",
+                              "costate convert robot.urdf --out robot.json",
+                              {},
                               {{"out", "FILE", "write the model to FILE; without it, to stdout", "o"}},
-                              convert};
+                              convert,
+                              Operand::robot};
 
 }  // namespace costate

@@ -7,6 +7,7 @@
 #include "apps/cli/replay.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/progress.hpp"
+#include "apps/io/terminal.hpp"
 #include "scenes/memory.hpp"
 
 namespace costate {
@@ -113,17 +114,16 @@ int check(const Arguments& a) {
         if (r.optimized.stencils > 0) print_row("optimized", r.optimized);
     }
     if (!r.checked()) {
-        std::fprintf(
-            stderr,
-            "costate: the gradient with respect to %s was not checked, because all of its stencils change "
-            "a branch of "
-            "a step; try fewer --steps, or another initial state\n",
-            unchecked(r).c_str());
+        tell(Message::error, "the gradient with respect to " + unchecked(r) +
+                                 " was not checked, because all of its stencils change a branch of a step; "
+                                 "try fewer --steps, or another initial state");
         return check_failed;
     }
     if (!max_error || worst.max_relative_error <= *max_error) return done;
-    std::fprintf(stderr, "costate: the error of the gradient, %.3g, exceeds %.3g\n", worst.max_relative_error,
-                 *max_error);
+    char line[96];
+    std::snprintf(line, sizeof line, "the error of the gradient, %.3g, exceeds %.3g",
+                  worst.max_relative_error, *max_error);
+    tell(Message::error, line);
     return check_failed;
 }
 
@@ -132,6 +132,8 @@ int check(const Arguments& a) {
 const Command gradcheck_command{
     "gradcheck",
     "compare the gradient with central differences",
+    "costate gradcheck go1_stand --steps 100",
+    {check_failed, diverged},
     {{"max-error", "X", "exit with 1 if the largest relative error exceeds X"},
      {"components", "N", "number of components to check of each kind of variable (default 64)"},
      {"directions", "N", "number of random directions to check of each kind (default 16)"},

@@ -9,6 +9,7 @@
 #include "apps/cli/shared_run.hpp"
 #include "apps/cli/solver_record.hpp"
 #include "apps/io/gradient_report.hpp"
+#include "apps/io/terminal.hpp"
 
 namespace costate {
 
@@ -130,17 +131,25 @@ int gradient(const Arguments& a) {
 
     Progress progress("gradient " + s.name);
     const auto total = static_cast<double>(how.schedule.forward_evaluations() + s.steps);
+    const auto share = [&] {
+        const Evaluations& so_far = rollout.evaluations();
+        return static_cast<double>(so_far.forward + so_far.backward) / total;
+    };
     const auto between_steps = [&](int t) {
         if (saver && saver->due()) save(*saver, run, sink ? &*sink : nullptr);
         if (t % 16 != 0) return;
         try {
             OutputFiles::check_interrupted();
         } catch (const Interrupted&) {
-            if (saver) save(*saver, run, sink ? &*sink : nullptr);
+            if (saver) {
+                save(*saver, run, sink ? &*sink : nullptr);
+                progress.finish();
+                tell(Message::error, "interrupted at " + std::to_string(static_cast<int>(100 * share())) +
+                                         " %; go on with --resume " + *save_to);
+            }
             throw;
         }
-        const Evaluations& so_far = rollout.evaluations();
-        if (progress.due()) progress.draw(static_cast<double>(so_far.forward + so_far.backward) / total);
+        if (progress.due()) progress.draw(share());
     };
     const auto forward_visit = [&](int t, const double*, const double*) {
         if (t < s.steps) run.solver.add(s.world, rollout.step().scratch());
@@ -215,6 +224,8 @@ int gradient(const Arguments& a) {
 const Command gradient_command{
     "gradient",
     "compute one gradient of a scene's loss, for rollouts of any length and for any number of environments",
+    "costate gradient throw --out gradient.json",
+    {diverged},
     {{"out", "FILE", "write the gradients of controls, initial state and parameters to FILE as JSON", "o"},
      {"by-step", "FILE",
       "stream the gradient of the controls of every step to FILE.npy, a NumPy array (steps, actuators)"},
@@ -236,6 +247,7 @@ const Command gradient_command{
       "compute part I of N (1 to N) of the gradient of a \"batch\", and write it to the --out FILE, for "
       "costate merge"}},
     gradient,
+    Operand::scene,
     nullptr,
     true};
 

@@ -14,6 +14,7 @@
 #include "apps/cli/reference.hpp"
 #include "apps/cli/shared_run.hpp"
 #include "apps/io/output.hpp"
+#include "apps/io/terminal.hpp"
 #include "scenes/format/names.hpp"
 
 namespace costate {
@@ -44,7 +45,10 @@ void print_help() {
     std::puts(
         "  costate COMMAND --help   the options of a command\n  costate --version\n  costate --man | man -l "
         "-      this as a page\n  costate --completion SHELL    completion for bash or zsh");
-    std::puts("\nExit codes: 0 done, 1 a check failed, 2 bad input, 3 the rollout diverged, 4 interrupted");
+    std::printf("\nExit codes:");
+    for (const ExitCode code : {done, check_failed, bad_input, diverged, interrupted})
+        std::printf("%s %d %s", code == done ? "" : ",", code, meaning(code));
+    std::puts("");
 }
 
 int run(int argc, const char* const* argv) {
@@ -65,6 +69,7 @@ int run(int argc, const char* const* argv) {
         if (name != c->name) continue;
         if (c->shared) join_ranks();
         const Arguments arguments = together([&] { return Arguments(*c, argc - 1, argv + 1); });
+        set_quiet(arguments.quiet());
         if (!arguments.help()) return c->run(arguments);
         if (joined_ranks().rank() == 0) std::fputs(arguments.help_text().c_str(), stdout);
         return done;
@@ -80,10 +85,7 @@ int run(int argc, const char* const* argv) {
 int complain(const char* line, ExitCode code, bool all_have_it = false) {
     Ranks& ranks = joined_ranks();
     const int rank = ranks.rank();
-    if (rank == 0)
-        std::fprintf(stderr, "costate: %s\n", line);
-    else if (!all_have_it)
-        std::fprintf(stderr, "costate: rank %d: %s\n", rank, line);
+    if (rank == 0 || !all_have_it) tell(Message::error, line, rank);
     if (!all_have_it) ranks.end_all(code);
     return code;
 }

@@ -75,10 +75,10 @@ int merge(const Arguments& a) {
 const Command merge_command{
     "merge",
     "add up the shards that costate gradient --shard has written",
+    "costate merge shard1 shard2 --out gradient.json",
+    {},
     {{"out", "FILE", "write the gradients of controls, initial state and parameters to FILE as JSON", "o"}},
     merge,
-    nullptr,
-    false,
-    true};
+    Operand::files};
 
 }  // namespace costate

@@ -21,6 +21,7 @@ int view(const Arguments&) { complain(); }
 bool have_viewer() { return false; }
 std::string optimization_report(const Optimization&, Rollout<Simulation>&) { complain(); }
 
-const Command view_command{"view", "not in this build: npm, its packages or zlib were missing", {}, view};
+const Command view_command{
+    "view", "not in this build: npm, its packages or zlib were missing", "costate view throw", {}, {}, view};
 
 }  // namespace costate

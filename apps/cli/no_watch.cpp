@@ -14,6 +14,8 @@ int watch(const Arguments&) {
 
 }  // namespace
 
-const Command watch_command{"watch", "not in this build: cpp-httplib or the viewer was missing", {}, watch};
+const Command watch_command{
+    "watch", "not in this build: cpp-httplib or the viewer was missing", "costate watch throw", {}, {},
+    watch};
 
 }  // namespace costate

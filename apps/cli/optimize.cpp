@@ -19,6 +19,7 @@
 #include "apps/io/optimized_values.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/scene_inputs.hpp"
+#include "apps/io/terminal.hpp"
 #include "apps/io/trajectory.hpp"
 #include "apps/viewer/report.hpp"
 #include "apps/viewer/screenshot.hpp"
@@ -65,10 +66,12 @@ void warn_of_unconverged(const World& w, const SolverRecord& solver) {
     const char* remedy = "raise \"compliance\" in \"contact\", or shorten \"time_step\"";
     if (solver_kind(w.settings.solver).sweeps)
         remedy = "raise \"sweeps\" in \"solver\", or set its \"type\" to \"lcp\"";
-    std::fprintf(stderr,
-                 "costate: warning: %d steps of the optimized rollout have unsolved contacts, "
-                 "with velocity errors up to %.3g m/s; %s\n",
-                 solver.unconverged, solver.residual, remedy);
+    char residual[32];
+    std::snprintf(residual, sizeof residual, "%.3g m/s; ", solver.residual);
+    tell(Message::warning, std::to_string(solver.unconverged) +
+                               " steps of the optimized rollout have unsolved contacts, with velocity "
+                               "errors up to " +
+                               residual + remedy);
 }
 
 // True for the methods whose sweeps give a feedback law.
@@ -103,7 +106,7 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
             const Feedback law = feedback(s.world, minimized, s.plan, variables, r.y, s.steps);
             files.write(directory / "controller.json", to_text(controller_report(s, law)));
         } catch (const FeedbackError& e) {
-            std::fprintf(stderr, "costate: warning: no controller.json: %s\n", e.what());
+            tell(Message::warning, std::string("no controller.json: ") + e.what());
         }
     files.commit();
 }
@@ -135,12 +138,12 @@ void write_report(const std::filesystem::path& file, const Optimization& o, Roll
 int exit_code(const OptimizeResult& r, const OptimizeSession& session, const std::string& fault) {
     if (r.stopped == "interrupted") {
         const std::string more = session.file() ? "; go on with --resume " + *session.file() : "";
-        std::fprintf(stderr, "costate: interrupted after %d iterations; the results are the best so far%s\n",
-                     r.iterations, more.c_str());
+        tell(Message::error, "interrupted after " + std::to_string(r.iterations) +
+                                 " iterations; the results are the best so far" + more);
         return interrupted;
     }
     if (fault.empty()) return done;
-    std::fprintf(stderr, "costate: %s\n", fault.c_str());
+    tell(Message::error, fault);
     return check_failed;
 }
 
@@ -182,6 +185,13 @@ OptimizeResult restart(Restarts& restarts, const Scene& scene) {
         std::snprintf(note, sizeof note, "loss %.4g", best);
         progress.draw(static_cast<double>(iterations) / of, note);
     });
+}
+
+// A result that only the summary tells of is lost, and may have taken long.
+void note_unkept(const Arguments& a) {
+    for (const char* kept : {"out", "report", "plots"})
+        if (a.text(kept)) return;
+    if (!a.json()) tell(Message::note, "the optimized values are not kept; --out DIR writes them");
 }
 
 int optimize(const Arguments& a) {
@@ -279,6 +289,7 @@ int optimize(const Arguments& a) {
         std::printf("plots as SVG and CSV%s in %s\n",
                     can_screenshot() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
     if (page) std::printf("report in %s; open it in a browser\n", page->c_str());
+    if (fault.empty()) note_unkept(a);
     return exit_code(r, *session, fault);
 }
 
@@ -297,6 +308,8 @@ std::vector<Option> with_loop_options(std::vector<Option> options) {
 const Command optimize_command{
     "optimize",
     "run a scene's optimization and write result.json, plots and trajectories",
+    "costate optimize throw --out out --report throw.html",
+    {check_failed, diverged, interrupted},
     with_loop_options(
         {{"method", "NAME",
           "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon "
@@ -326,6 +339,7 @@ const Command optimize_command{
           "add the loss of an earlier run, from its result.json; may be given several times"},
          {"landscape", "N", "plot the loss at N points on the line through the start and the best point"}}),
     optimize,
+    Operand::scene,
     nullptr,
     true};
 

@@ -49,6 +49,8 @@ int plan(const Arguments& a) {
 const Command plan_command{
     "plan",
     "predict the cost of a gradient: forward evaluations, bytes of checkpoints, disk traffic",
+    "costate plan go1_stand --steps 100000 --memory 64M",
+    {},
     {memory_option, slots_option, keep_option, disk_option, disk_space_option},
     plan};
 

@@ -35,9 +35,8 @@ std::string man_option(const Option& o) {
 // The words of the options of a command.
 std::string words(const Command& command) {
     std::string out;
-    for (const std::vector<Option>* table : {&command.options, &further_options(command)})
-        for (const Option& o : *table)
-            out += std::string(out.empty() ? "" : " ") + "--" + o.name;
+    for (const Option& o : all_options(command))
+        out += std::string(out.empty() ? "" : " ") + "--" + o.name;
     return out;
 }
 
@@ -67,15 +66,23 @@ std::string man_page(const std::vector<const Command*>& commands) {
                man_text(c->summary) + "\n";
         for (const Option& o : c->options)
             out += man_option(o);
+        out += ".PP\nExample: \\fB" + man_text(c->example) + "\\fR\n";
     }
     out += ".SH OPTIONS OF ALL COMMANDS\n";
-    for (const Option& o : common_options)
-        out += man_option(o);
+    for (const OptionGroup& group : shared_options()) {
+        out += std::string(".SS ") + group.heading + "\n";
+        for (const Option& o : group.options)
+            out += man_option(o);
+    }
+    out += ".SH EXIT STATUS\n";
+    for (const ExitCode code : {done, check_failed, bad_input, diverged, interrupted})
+        out += ".TP\n" + std::to_string(code) + "\n" + meaning(code) + "\n";
     out +=
-        ".SH EXIT STATUS\n.TP\n0\nsuccess\n.TP\n1\na check failed\n.TP\n2\nbad input\n.TP\n3\nthe rollout "
-        "diverged\n"
         ".SH ENVIRONMENT\n.TP\n.B COSTATE_SCENES\n"
         "A folder in which named scenes are looked up before the included ones.\n"
+        ".TP\n.B COSTATE_CHROMIUM\nThe browser that writes images, instead of the first Chromium in the "
+        "PATH.\n"
+        ".TP\n.B NO_COLOR\nIf it is set, messages on a terminal have no colors.\n"
         ".SH EXAMPLES\n.nf\ncostate optimize throw \\-\\-out out/throw\n"
         "costate gradcheck go1_stand\ncostate convert robot.urdf \\-o robot.json\n.fi\n";
     return out;
@@ -87,9 +94,8 @@ std::string bash_completion(const std::vector<const Command*>& commands) {
     for (const Command* c : commands) {
         names += std::string(names.empty() ? "" : " ") + c->name;
         cases += "        " + std::string(c->name) + ") options='" + words(*c) + "' ;;\n";
-        for (const std::vector<Option>* table : {&c->options, &further_options(*c)})
-            for (const Option& o : *table)
-                if (o.value) with_value[o.name] |= is_file(o);
+        for (const Option& o : all_options(*c))
+            if (o.value) with_value[o.name] |= is_file(o);
     }
     std::string other;
     for (const auto& [name, file] : with_value)
@@ -153,9 +159,8 @@ std::string zsh_completion(const std::vector<const Command*>& commands) {
     for (const Command* c : commands) {
         list += "        '" + std::string(c->name) + ":" + escaped(c->summary, ":\\") + "'\n";
         cases += "        " + std::string(c->name) + ")\n            options=(\n";
-        for (const std::vector<Option>* table : {&c->options, &further_options(*c)})
-            for (const Option& o : *table)
-                cases += "                " + spec(o) + "\n";
+        for (const Option& o : all_options(*c))
+            cases += "                " + spec(o) + "\n";
         cases += "            ) ;;\n";
     }
     for (size_t at = 0; (at = list.find("'s", at)) != std::string::npos;)  // an apostrophe within quotes

@@ -202,6 +202,8 @@ int simulate(const Arguments& a) {
 const Command simulate_command{
     "simulate",
     "run a rollout of a scene and write its trajectory as CSV or JSON",
+    "costate simulate throw --out throw.csv",
+    {diverged},
     {{"out", "FILE",
       "write the states to FILE (.csv or .json), or - for CSV on stdout; default: print only a summary", "o"},
      {"from", "FILE", "replay the last steps of a diverged rollout, instead of SCENE"},
@@ -224,6 +226,7 @@ const Command simulate_command{
       "default: "
       "state and controls"}},
     simulate,
+    Operand::scene,
     "from"};
 
 }  // namespace costate

@@ -5,6 +5,7 @@
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/io/output.hpp"
+#include "apps/io/terminal.hpp"
 #include "apps/viewer/page.hpp"
 #include "apps/viewer/screenshot.hpp"
 #include "scenes/format/names.hpp"
@@ -55,6 +56,21 @@ std::vector<FrameSequence> sequences_of(const Scene& scene, const std::vector<st
     return sequences;
 }
 
+// Says if the moment of an image is not within the runs.
+void warn_of_time(const ScreenshotSettings& image, const std::vector<FrameSequence>& sequences) {
+    double first = unlimited, last = -unlimited;
+    for (const FrameSequence& sequence : sequences) {
+        first = std::min(first, sequence.times.front());
+        last = std::max(last, sequence.times.back());
+    }
+    if (!image.time || (*image.time >= first && *image.time <= last)) return;
+    const bool late = *image.time > last;
+    char line[128];
+    std::snprintf(line, sizeof line, "--at %g is %s of the run, %g s; the image shows this moment",
+                  *image.time, late ? "after the end" : "before the start", late ? last : first);
+    tell(Message::warning, line);
+}
+
 int view(const Arguments& a) {
     const std::vector<std::string> runs = a.texts("run");
     const Overlays overlays = overlays_of(a.text("overlays").value_or("contacts,gradient"));
@@ -64,6 +80,7 @@ int view(const Arguments& a) {
     if (!png && (a.text("at") || sheet || a.text("size")))
         throw UsageError("--at, --sheet and --size require --png FILE");
     if (a.text("at") && sheet) throw UsageError("--at and --sheet cannot be combined: leave one out");
+    if (png) check_extension("png", *png, ".png", "PNG");
     ScreenshotSettings image;
     image.time = a.number("at");
     image.sheet_images = sheet ? a.integer("sheet", 12, 1, 100) : 0;
@@ -77,6 +94,7 @@ int view(const Arguments& a) {
     } catch (const DivergenceError& e) {
         throw DivergenceError(std::string(e.what()) + "; costate view --steps shows the steps before it");
     }
+    warn_of_time(image, sequences);
     const std::string page = view_page(scene, sequences);
     OutputFiles files;
     if (!out.empty()) files.write(out, page);
@@ -119,6 +137,8 @@ int view(const Arguments& a) {
 const Command view_command{
     "view",
     "write an HTML page that replays a scene or its trajectories",
+    "costate view throw --out throw.html",
+    {diverged},
     {{"out", "FILE", "name of the page (default: SCENE.html; with --png: no page)", "o"},
      {"run", "FILE",
       "show this trajectory of the scene, in CSV or JSON, instead of simulating; may be given several times"},

@@ -10,6 +10,7 @@
 #include "apps/figures/plot.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/progress.hpp"
+#include "apps/io/terminal.hpp"
 #include "apps/viewer/event_server.hpp"
 #include "apps/viewer/page.hpp"
 #include "scenes/memory.hpp"
@@ -157,7 +158,7 @@ int watch(const Arguments& a) {
                 watch_simulation(scene, speed, max_frames, events, signals);
         } catch (const DivergenceError& e) {
             events.replace("status", text_of({{"text", e.what()}, {"done", true}}));
-            std::fprintf(stderr, "costate: %s\n", e.what());
+            tell(Message::error, e.what());
             code = diverged;
         }
         signals.wait();
@@ -171,6 +172,8 @@ int watch(const Arguments& a) {
 const Command watch_command{
     "watch",
     "serve a local page that shows a simulation or optimization while it runs",
+    "costate watch go1_stand --steps 100000",
+    {diverged},
     {{"optimize", nullptr, "run the scene's optimization instead of a simulation"},
      {"port", "N", "port of the page (default 8000; 0: any free port)"},
      {"host", "ADDRESS", "address to listen on (default 127.0.0.1, not reachable from other machines)"},

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "apps/io/terminal.hpp"
+
 namespace costate {
 
 class Stopwatch {
@@ -25,7 +27,7 @@ class Progress {
 public:
     explicit Progress(std::string label)
         : label_(std::move(label)),
-          shown_(isatty(STDERR_FILENO) == 1 || wanted()) {}
+          shown_(!is_quiet() && (isatty(STDERR_FILENO) == 1 || wanted())) {}
     ~Progress() { finish(); }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -44,18 +46,28 @@ public:
 
     // `fraction`: completed part of the work; `note`: short text next to the bar.
     void draw(double fraction, const std::string& note = {}) {
-        constexpr int width = 30;
         const double elapsed = watch_.seconds(), share = std::clamp(fraction, 0.0, 1.0);
-        const int filled = static_cast<int>(share * width);
-        std::string line = "\r\033[K" + label_ + " [" + std::string(static_cast<size_t>(filled), '#') +
-                           std::string(static_cast<size_t>(width - filled), '.') + "] " +
-                           std::to_string(static_cast<int>(100 * share)) + " %";
-        if (share > 0) line += ", " + duration(elapsed / share - elapsed) + " left";
-        if (!note.empty()) line += ", " + note;
+        std::string after = std::to_string(static_cast<int>(100 * share)) + " %";
+        if (share > 0) after += ", " + duration(elapsed / share - elapsed) + " left";
+        if (!note.empty()) after += ", " + note;
+        const std::string line = "\r\033[K" + fitted(label_, share, after, terminal_width());
         std::fputs(line.c_str(), stderr);
         std::fflush(stderr);
         next_ = elapsed + 0.1;
         drawn_ = true;
+    }
+
+    // "label [###...]after" in fewer than `columns`, so that the terminal does not scroll: the bar shrinks, then the
+    // text behind it is cut, then the label. 0 columns: no bound.
+    static std::string fitted(const std::string& label, double share, const std::string& after, int columns) {
+        constexpr int longest = 30, shortest = 10, frame = 4;  // the frame: two spaces and two brackets
+        const int text = static_cast<int>(label.size() + after.size()) + frame;
+        const int width = columns > 0 ? std::clamp(columns - 1 - text, shortest, longest) : longest;
+        const int filled = static_cast<int>(share * width);
+        std::string line = label + " [" + std::string(static_cast<size_t>(filled), '#') +
+                           std::string(static_cast<size_t>(width - filled), '.') + "] " + after;
+        if (columns > 0 && static_cast<int>(line.size()) >= columns) line.resize(std::max(columns - 1, 0));
+        return line;
     }
 
 private:

@@ -106,7 +106,7 @@ class Batch(Cli):
         of_batch, of_spring = (json.loads(self.run_costate("gradient", scene, "--json", *more)) for scene, more in
                                ((self.batch, ["--environments", 0]), (self.scene, [])))
         self.assertEqual((of_batch["loss"], of_batch["gradient_norm"]), (of_spring["loss"], of_spring["gradient_norm"]))
-        self.run_costate("optimize", self.batch, "--environments", 0, "--method", "gauss_newton")
+        self.run_costate("optimize", self.batch, "--environments", 0, "--method", "gauss_newton", "--quiet")
         self.refuse("gradient", self.scene, "--environments", 5, because="--environments requires a scene with a \"batch\"")
         self.refuse("gradient", self.batch, "--environments", -1, because="--environments takes a whole number")
 

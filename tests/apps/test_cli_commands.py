@@ -44,9 +44,9 @@ class Commands(Cli):
         self.assertRegex(text, r"(?m)^  convert +\w")
         for command in COMMANDS:
             self.assertRegex(text, rf"(?m)^  {command} +\w")
-            for option in ["--steps", "--json", "--help"]:
+            for option in ["--steps", "--json", "--quiet", "--help"]:
                 self.assertIn(option, self.run_costate(command, "--help"))
-            self.assertIn("spring", self.run_costate(command, self.scene))
+            self.assertIn("spring", self.run_costate(command, self.scene, "--quiet"))
         self.assertRegex(self.run_costate("--version"), r"\Acostate \d+\.\d+\.\d+\n\Z")
 
     def test_info(self):
@@ -219,7 +219,7 @@ class Commands(Cli):
         site = [{"name": "bow", "position": [0.3, 0, 0.1], "rpy_deg": [90, 0, 0]}]
         (self.folder / "boat.json").write_text(changed(["models", 0, "model", "bodies", 0, "sites"], site))
         self.assertEqual(self.report("info", "boat.json")["sites"], 1)
-        self.assertIn("m/bow", self.run_costate("info", "boat.json"))
+        self.assertRegex(self.run_costate("info", "boat.json"), r"m/cart .* bow\n")
         self.run_costate("simulate", "boat.json", "--out", "plain.csv")
         self.run_costate("simulate", "boat.json", "--out", "a.csv", "--columns", "m/*,d(*),u(*),site(*bow)*")
         plain, rows = ([*csv.reader((self.folder / n).read_text().splitlines())] for n in ["plain.csv", "a.csv"])

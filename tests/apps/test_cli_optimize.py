@@ -161,7 +161,7 @@ class Optimize(Cli):
         scene["exclude"] = [["near/ball", "far/ball"]]
         self.assertRegex(stderr(self.write("alone.json", json.dumps(scene))), said + "if it is not the optimum, change \"initial\"")
         scene["objective"][0]["target"] = [0.25, 0, 2]  # nothing to gain
-        self.run_costate("optimize", self.write("there.json", json.dumps(scene)))
+        self.run_costate("optimize", self.write("there.json", json.dumps(scene)), "--quiet")
 
 
 if __name__ == "__main__":
