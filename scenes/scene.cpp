@@ -198,9 +198,15 @@ Scene load_lone_model(const ImportedModel& model, const std::filesystem::path& f
     put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, options));
     Scene out = read_scene(Node(scene, shown, &places), file, steps, options);
     out.warnings.insert(out.warnings.begin(), model.warnings.begin(), model.warnings.end());
-    const bool floats =
-        std::ranges::any_of(out.world.model.bodies, [](const Body& b) { return b.joint == JointType::free; });
-    if (floats && !out.world.shapes.any_pair)
+    const Model& m = out.world.model;
+    const auto floats = [&](int dofs) {
+        return std::ranges::any_of(m.trees, [&](const Tree& tree) {
+            return m.bodies[tree.body_begin].joint == JointType::free &&
+                   tree.dof_end - tree.dof_begin >= dofs;
+        });
+    };
+    // of robots the warnings of the start tell
+    if (floats(6) && !floats(7) && !out.world.shapes.any_pair)
         out.warnings.push_back(
             shown + ": no shape of the model collides with the ground, so the model falls; add shapes");
     return checked(std::move(out));
@@ -241,7 +247,9 @@ Scene load_scene(const std::string& path_or_name, std::optional<int> steps, cons
     const HullsReadOnce once;
     const std::filesystem::path file = find_scene(path_or_name);
     if (is_robot_file(file)) return load_lone_model(import_model(file, options), file, steps, options.law);
-    return load_value(read_json(file), file, steps, options, steps_if_none);
+    ImportOptions of_file = options;
+    of_file.from_file = true;
+    return load_value(read_json(file), file, steps, of_file, steps_if_none);
 }
 
 Scene parse_scene(const std::string& text, TextFormat format, const std::filesystem::path& file,

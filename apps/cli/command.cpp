@@ -43,7 +43,7 @@ const std::vector<Option> run_options{
 const OptionGroup robot_options{
     "Robot file (URDF, MJCF)",
     {{"base", "HOW", "fixed or floating base (default: as in the file; a URDF root floats if it has mass)"},
-     {"search", "DIRS", "folders of meshes and packages, separated by :"},
+     {"search", "DIRS", "folders of models, meshes and packages, separated by :"},
      {"self-collision", nullptr,
       "let the links of a URDF collide with each other, except a link and its parent"},
      {"strict", nullptr, "refuse files of which something that may change the motion is left out or guessed"},

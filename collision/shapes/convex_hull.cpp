@@ -34,6 +34,7 @@ struct Quickhull {
     std::vector<Triangle> triangles;
     // tolerance of flatness: 1e-6 of the extent, or a few times the round-off of coordinates with 24 bits
     double tolerance;
+    double cell;  // size of a cell of the grid, in the unit of the given points
 
     explicit Quickhull(const std::vector<Vec3<double>>& given,
                        int most_vertices = std::numeric_limits<int>::max()) {
@@ -48,6 +49,7 @@ struct Quickhull {
         const double extent = (hi - middle).maxCoeff();
         if (!(extent > 0) || !std::isfinite(extent))
             throw std::invalid_argument("a convex mesh without extent");
+        cell = extent / cells;
         tolerance = cells * std::max(1e-6, 5e-7 * lo.cwiseAbs().cwiseMax(hi.cwiseAbs()).maxCoeff() / extent);
         for (const Vec3<double>& x : given)
             points.push_back(((x - middle) / extent * cells).array().round().matrix().cast<std::int64_t>());
@@ -60,6 +62,14 @@ struct Quickhull {
         }
         for (size_t t = 0; t < triangles.size(); ++t)
             if (triangles[t].alive && !triangles[t].outside.empty()) add_point(static_cast<int>(t));
+    }
+    // The height of the farthest point above the hull, in the unit of the given points.
+    double left_out() const {
+        double most = 0;
+        for (const Triangle& t : triangles)
+            for (const int i : t.outside)
+                if (t.alive) most = std::max(most, height(t, i));
+        return most * cell;
     }
     const GridPoint& at(int i) const { return points[i]; }
     Vec3<double> place(int i) const { return at(i).cast<double>(); }
@@ -296,8 +306,10 @@ std::vector<std::array<int, 2>> diagonals(const Hull& hull) {
 
 }  // namespace
 
-std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points, int most_vertices) {
+std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points, int most_vertices,
+                                        double* left_out) {
     const Quickhull quick(points, most_vertices);
+    if (left_out != nullptr) *left_out = quick.left_out();
     const std::vector<Face> faces = Faces(quick).faces;
     std::map<int, int> index;  // point -> index among the remaining vertices
     for (const Face& face : faces)

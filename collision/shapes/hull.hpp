@@ -89,9 +89,10 @@ Hull hull_of_faces(std::vector<Vec3<double>> vertices, const std::vector<std::ve
 // 5e-7 of the coordinates (which may have single precision), become one face. Throws std::invalid_argument if
 // all points are in one plane. If the hull has more than `most_vertices` (at least 4) vertices, the outermost
 // are kept: each is the farthest from the hull of the previous ones. Hulls with at least large_hull vertices
-// have paths.
+// have paths. `left_out` receives how far the farthest point is beyond the hull, 0 if none is left out.
 std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points,
-                                        int most_vertices = std::numeric_limits<int>::max());
+                                        int most_vertices = std::numeric_limits<int>::max(),
+                                        double* left_out = nullptr);
 inline constexpr size_t large_hull = 10;
 
 // The hulls of shapes at unit size:

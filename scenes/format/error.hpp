@@ -5,7 +5,7 @@
 
 namespace costate {
 
-// A fault in a user's file, in one line: "<file>#<JSON pointer>: fault; remedy".
+// A fault in a user's file, in one line: "<file>:<line>:<column>#<JSON pointer>: fault; remedy".
 struct SceneError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

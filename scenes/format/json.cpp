@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "scenes/format/files.hpp"
+#include "scenes/format/json_position.hpp"
 #include "scenes/format/known_keys.hpp"
 #include "scenes/format/names.hpp"
 
@@ -18,6 +19,44 @@ std::string pointer_step(const std::string& key) {
     for (const char c : key)
         c == '~' ? step += "~0" : (c == '/' ? step += "~1" : step += c);
     return step;
+}
+
+std::vector<std::string> tokens_of(const std::string& pointer) {
+    std::vector<std::string> tokens;
+    for (size_t i = 0; i < pointer.size(); ++i) {
+        if (pointer[i] == '/')
+            tokens.emplace_back();
+        else if (pointer[i] == '~' && i + 1 < pointer.size())
+            tokens.back() += pointer[++i] == '0' ? '~' : '/';
+        else
+            tokens.back() += pointer[i];
+    }
+    return tokens;
+}
+
+// A JSON pointer for readers: names with a slash stand in quotes.
+std::string readable(const std::string& pointer) {
+    std::string out;
+    for (const std::string& token : tokens_of(pointer))
+        out += token.find('/') == std::string::npos ? "/" + token : "/\"" + token + "\"";
+    return out;
+}
+
+// ":<line>:<column>" of a value in its file; empty if the file does not have this value there, since the document is
+// no file, or was changed after reading.
+std::string position_in_file(const std::string& file, const std::string& pointer, const Json& value) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) return "";
+    try {
+        const std::string text = read_file(file);
+        const Json document = Json::parse(text, nullptr, true, true);
+        const Json::json_pointer where(pointer);
+        if (!document.contains(where) || document[where] != value) return "";
+        const auto p = json_position(text, tokens_of(pointer));
+        return p ? ":" + std::to_string(p->line) + ":" + std::to_string(p->column) : "";
+    } catch (const std::exception&) {
+        return "";
+    }
 }
 
 // A token in quotes; it may have been cut within a UTF-8 character.
@@ -48,15 +87,13 @@ public:
     bool end_array() override { return close(); }
     bool key(string_t& value) override {
         if (open_.back()->contains(value))
-            fail("#" + pointer() + pointer_step(value), "duplicate key; remove one of the two");
+            fail("#" + readable(pointer() + pointer_step(value)), "duplicate key; remove one of the two");
         keys_.back() = value;
         return true;
     }
     bool parse_error(std::size_t position, const std::string& last_token,
                      const nlohmann::detail::exception& e) override {
-        size_t line = 1, column = 1;
-        for (size_t i = 0; i + 1 < position && i < text_.size(); ++i)
-            text_[i] == '\n' ? (++line, column = 1) : ++column;
+        const auto [line, column] = text_position(text_, position > 0 ? position - 1 : 0);
         const std::string place = ":" + std::to_string(line) + ":" + std::to_string(column);
         if (e.id == 406) fail(place, "number out of range: " + quoted(last_token) + "; use a finite number");
         if (position > text_.size())
@@ -82,7 +119,8 @@ private:
     bool add(Json value) { return put(std::move(value)), true; }
     bool open(Json value) {
         if (static_cast<int>(open_.size()) == max_json_depth)
-            fail("#" + pointer(), "is nested deeper than " + std::to_string(max_json_depth) + "; flatten it");
+            fail("#" + readable(pointer()),
+                 "is nested deeper than " + std::to_string(max_json_depth) + "; flatten it");
         open_.push_back(put(std::move(value)));
         keys_.emplace_back();
         return true;
@@ -143,7 +181,8 @@ std::string Node::place() const {
         if (pointer.empty()) break;
         pointer.erase(pointer.rfind('/'));
     }
-    return *file_ + "#" + pointer_;
+    if (places_ != nullptr) return *file_ + "#" + readable(pointer_);
+    return *file_ + position_in_file(*file_, pointer_, *value_) + "#" + readable(pointer_);
 }
 
 void Node::expect(bool right, const char* type) const {

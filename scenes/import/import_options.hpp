@@ -15,12 +15,13 @@ enum class Base { automatic, fixed, floating };
 
 struct ImportOptions {
     Base base = Base::automatic;
-    // folders to search for meshes and packages, subfolders included
+    // folders to search for models, meshes and packages, subfolders included
     std::vector<std::filesystem::path> search = {};
     bool self_collision = false;                          // collisions between the links of a URDF
     int hull_vertices = std::numeric_limits<int>::max();  // most vertices of the hull of a mesh
     bool strict = false;                                  // warnings of what may change the motion are errors
     std::optional<ContactLaw> law = {};                   // instead of the scene's
+    bool from_file = false;  // the scene is a file: its models may be in its package or repository
 };
 
 }  // namespace costate

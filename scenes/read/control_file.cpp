@@ -5,21 +5,9 @@
 #include "scenes/format/csv.hpp"
 #include "scenes/format/json.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/read/file_times.hpp"
 
 namespace costate {
-namespace {
-
-// Times count as milliseconds if rows are this many steps apart, and the file is this many rollouts long.
-constexpr double coarse = 100, long_run = 10;
-
-std::string in_seconds(double time) {
-    std::ostringstream text;
-    text << time << " s";
-    return text.str();
-}
-
-}  // namespace
-
 const std::vector<std::string>& resampling_names() {
     static const std::vector<std::string> names{"hold", "linear"};
     return names;
@@ -50,7 +38,7 @@ void ControlFile::read_csv_columns() {
     }
     begin_ = times.front();
     end_ = times.back();
-    mean_ = times.size() > 2 ? (end_ - begin_) / static_cast<double>(times.size() - 1) : 0;
+    rows_ = static_cast<int>(times.size());
     const auto shared = std::make_shared<const std::vector<double>>(std::move(times));
     for (size_t c = 0; c < table.columns.size(); ++c) {
         if (table.columns[c] == "time") continue;
@@ -68,8 +56,9 @@ void ControlFile::read_result() {
     if (!node.is_object() || !node.has("controls") || !node.has("steps") || !node.has("time_step"))
         node.fail("is not a result.json with controls",
                   "give one that this version of costate optimize --out wrote, or a CSV file");
-    mean_ = node["time_step"].positive();
-    end_ = mean_ * static_cast<double>(node["steps"].integer(1, 1'000'000'000));
+    const double time_step = node["time_step"].positive();
+    rows_ = static_cast<int>(node["steps"].integer(1, 1'000'000'000)) + 1;
+    end_ = time_step * (rows_ - 1);
     for (const auto& [actuator, control] : node["controls"].members()) {
         Series series;
         series.values = control["values"].numbers();
@@ -81,7 +70,7 @@ void ControlFile::read_result() {
                 control["times"].fail("do not increase", "sort the knots");
         } else {
             for (size_t t = 0; t < series.values.size(); ++t)
-                times.push_back(static_cast<double>(t) * mean_);
+                times.push_back(static_cast<double>(t) * time_step);
         }
         if (series.values.empty()) control["values"].fail("is empty", "write at least one number");
         series.times = std::make_shared<const std::vector<double>>(std::move(times));
@@ -100,10 +89,7 @@ void ControlFile::expect_rollout(int steps, double time_step) const {
         throw SceneError(file_.string() + ": lasts from " + in_seconds(begin_) + " to " + in_seconds(end_) +
                          ", but the rollout from 0 s to " + in_seconds(duration) + "; " + why);
     };
-    if (mean_ > coarse * time_step && end_ > long_run * duration)
-        fail(
-            "divide its times by 1000 if they are milliseconds, otherwise leave out the rows after the "
-            "rollout");
+    if (seem_milliseconds(begin_, end_, rows_, time_step, duration)) fail(remedy_for_milliseconds);
     if (begin_ > rounding) fail("let its times begin at 0");
     if (end_ < last - rounding) fail("use fewer steps, or a longer file");
 }

@@ -46,8 +46,9 @@ private:
 
     std::filesystem::path file_;
     std::vector<std::string> columns_;
-    std::vector<Series> series_;             // one per column
-    double begin_ = 0, end_ = 0, mean_ = 0;  // first and last time, s, and mean distance of three or more
+    std::vector<Series> series_;  // one per column
+    double begin_ = 0, end_ = 0;  // first and last time, s
+    int rows_ = 0;                // of a result: steps and one
 };
 
 }  // namespace costate

@@ -47,7 +47,7 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
     const int body = static_cast<int>(model.bodies.size()) - 1;
     if (const auto shapes = node.find("shapes"))
         for (const Node& shape : shapes->items()) {
-            ShapeSpec s = read_shape(shape, name);
+            ShapeSpec s = read_shape(shape, name, model.warnings);
             s.body = body;
             if (s.terrain && moving_body(model.bodies, s.body) >= 0)
                 shape["type"].fail("a " + shape["type"].text() + " must be fixed in the world, but body \"" +
@@ -294,9 +294,10 @@ void check_world(const Node& world) {
     if (const auto medium = world.find("medium")) read_medium(*medium);
     if (const auto contact = world.find("contact")) contact->expect_keys("contact");
     NameTable names("shape");
+    std::vector<std::string> repeated;  // by the reader of the scene
     if (const auto shapes = world.find("shapes"))
         for (const Node& shape : shapes->items()) {
-            read_shape(shape, "");
+            read_shape(shape, "", repeated);
             names.add(shape, read_name(shape["name"]));
         }
 }

@@ -32,12 +32,13 @@ struct ModelInput {
     std::vector<Visual> visuals;                                // `body` indexes bodies
     std::vector<Keyframe> keyframes;                            // of its joints and actuators
     bool one_body = false;                                      // not counting the links of its own joints
+    std::vector<std::string> warnings;
 };
 
 ModelInput read_model(const Node& node);
 
-// A shape, without its body. `otherwise` is the default of its name.
-ShapeSpec read_shape(const Node& node, const std::string& otherwise);
+// A shape, without its body. `otherwise` is the default of its name. Appends to the warnings what it changes.
+ShapeSpec read_shape(const Node& node, const std::string& otherwise, std::vector<std::string>& warnings);
 
 // The size of a shape or visual, 0 where it has no number. Reads positive numbers, or any factors if
 // `mirrors`.

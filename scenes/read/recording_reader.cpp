@@ -5,6 +5,7 @@
 
 #include "scenes/format/csv.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/read/file_times.hpp"
 
 namespace costate {
 namespace {
@@ -78,12 +79,6 @@ std::vector<double> row_of(const std::vector<Signal>& signals, const Table& tabl
     return out;
 }
 
-std::string seconds(double time) {
-    std::ostringstream text;
-    text << time << " s";
-    return text.str();
-}
-
 // The rows of a file with a column "time", as `read` reads them.
 struct TimedRows {
     std::vector<double> times;
@@ -97,7 +92,7 @@ TimedRows timed_rows(const Table& table, const std::filesystem::path& file, cons
         const double now = table.rows[row][*time];
         if (row > 0 && !(now > out.times.back()))
             fail_row(file, table.lines[row],
-                     "the time " + seconds(now) + " is not later than " + seconds(out.times.back()) +
+                     "the time " + in_seconds(now) + " is not later than " + in_seconds(out.times.back()) +
                          "; sort the rows");
         out.times.push_back(now);
         out.rows.push_back(read(row));
@@ -112,15 +107,24 @@ Table read_timed_table(const std::filesystem::path& file) {
     return table;
 }
 
+void refuse_milliseconds(const Node& where, const TimedRows& rows, int last, double h) {
+    const double begin = rows.times.front(), end = rows.times.back(), to = last * h;
+    if (seem_milliseconds(begin, end, static_cast<int>(rows.times.size()), h, to))
+        where.fail("lasts from " + in_seconds(begin) + " to " + in_seconds(end) + ", but the term ends at " +
+                       in_seconds(to),
+                   remedy_for_milliseconds);
+}
+
 // Fails unless the rows cover the steps [first, last].
 void check_cover(const Node& where, const TimedRows& rows, int first, int last, double h) {
+    refuse_milliseconds(where, rows, last, h);
     const double from = first * h, to = last * h, rounding = 1e-6 * h;
     if (rows.times.front() > from + rounding)
-        where.fail("begins at " + seconds(rows.times.front()) + ", after the " + seconds(from) +
+        where.fail("begins at " + in_seconds(rows.times.front()) + ", after the " + in_seconds(from) +
                        " at which the term begins",
                    "shift its times, or start the recording earlier");
     if (rows.times.back() < to - rounding)
-        where.fail("ends at " + seconds(rows.times.back()) + ", before the " + seconds(to) +
+        where.fail("ends at " + in_seconds(rows.times.back()) + ", before the " + in_seconds(to) +
                        " at which the term ends",
                    "use fewer \"steps\", or record longer");
 }
@@ -168,6 +172,7 @@ Samples read_reference(const Node& node, int width, const std::filesystem::path&
     check_size(node, width, last);
     if (!node.is_object()) {
         const TimedRows rows = inline_rows(node, width);
+        refuse_milliseconds(node, rows, last, h);
         return resample(rows.times, rows.rows, first, last, h);
     }
     node.expect_keys("reference");

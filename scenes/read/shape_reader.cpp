@@ -73,12 +73,19 @@ Node mesh_source(const Node& shape) {
     return file ? *file : shape["vertices"];
 }
 
-std::shared_ptr<const Hull> read_hull(const Node& shape) {
+std::shared_ptr<const Hull> read_hull(const Node& shape, std::vector<std::string>& warnings) {
     const Node source = mesh_source(shape);
-    const std::vector<Vec3<double>> points =
-        shape.has("file") ? read_file(source).vertices : read_vertices(source);
-    if (points.size() > max_vertices) source.fail("more than 100000 vertices", "use fewer");
+    std::vector<Vec3<double>> points = shape.has("file") ? read_file(source).vertices : read_vertices(source);
     try {
+        if (points.size() > max_vertices) {
+            MeshHull hull = hull_of_points(points);
+            if (hull.left_out > 0) {
+                const Vec3<double> scale = shape.vec3_or("scale", Vec3<double>::Ones());
+                warnings.push_back(source.place() + ": " + text_of_coarse(hull, scale.cwiseAbs().maxCoeff()) +
+                                   "; use a mesh with fewer vertices");
+            }
+            points = std::move(hull.vertices);
+        }
         return shared_hull(points);
     } catch (const std::invalid_argument&) {
         source.fail("the points span no volume", "give four or more that are not in one plane");
@@ -192,7 +199,7 @@ void read_surface(const Node& node, ShapeSpec& s) {
     s.condim = read_condim(node, s.torsional_friction, s.rolling_friction);
 }
 
-ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
+ShapeSpec read_shape(const Node& node, const std::string& otherwise, std::vector<std::string>& warnings) {
     node.expect_keys("shape");
     const std::vector<KnownShape> shapes = known_shapes();
     std::vector<std::string> names;
@@ -205,7 +212,7 @@ ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
     s.type = known.kind->type;
     const auto name = node.find("name");
     s.name = name ? read_name(*name) : otherwise;
-    if (s.type == ShapeType::mesh) s.hull = read_hull(node);
+    if (s.type == ShapeType::mesh) s.hull = read_hull(node, warnings);
     if (s.type == ShapeType::terrain)
         s.terrain = known.has("heights") ? read_height_field(node) : read_triangle_mesh(node);
     s.size = read_size(node, *known.kind, false);

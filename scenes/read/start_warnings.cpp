@@ -113,11 +113,72 @@ std::vector<Excess> tendons_beyond_limits(const World& world, const VecX<double>
     return found;
 }
 
+// Numbers of the trees that gravity moves for ever, because nothing can hold them: their root is free, and neither
+// a shape of the world, nor an equality, a tendon through the world, a thruster or a tree that is held may touch them.
+std::vector<int> falling_trees(const World& world, const VecX<double>& theta) {
+    const Model& m = world.model;
+    if (load3(theta.data() + m.gravity.at(0)).isZero(0)) return {};
+    std::vector<int> tree_of(m.bodies.size());
+    std::vector<bool> held;
+    for (int t = 0; t < std::ssize(m.trees); ++t) {
+        const Tree& tree = m.trees[t];
+        for (int i = tree.body_begin; i < tree.body_end; ++i)
+            tree_of[i] = t;
+        held.push_back(m.bodies[tree.body_begin].joint != JointType::free);
+    }
+    const auto hold = [&](int body) {
+        if (body >= 0) held[tree_of[body]] = true;
+    };
+    for (const Equality& e : m.equalities)
+        if (e.type != EqualityType::coupling) hold(e.body_a), hold(e.body_b);
+    for (const Actuator& a : m.actuators)
+        if (!a.on_joint && a.tendon < 0) hold(a.body);
+    for (const Tendon& tendon : m.tendons)
+        for (const TendonSegment& segment : tendon.segments)
+            hold(segment.a.body), hold(segment.b.body);
+    const std::vector<Shape>& shapes = world.shapes.shapes;
+    for (int a = 0; a < std::ssize(shapes); ++a)
+        for (int b = 0; b < std::ssize(shapes); ++b)
+            if (shapes[a].body >= 0 && shapes[b].body < 0 && !held[tree_of[shapes[a].body]] &&
+                world.shapes.is_pair(a, b))
+                hold(shapes[a].body);
+    // what is held holds what it may touch
+    for (bool more = std::ranges::count(held, false) > 0; more;) {
+        more = false;
+        for (int a = 0; a < std::ssize(shapes); ++a)
+            for (int b = a + 1; b < std::ssize(shapes); ++b) {
+                if (shapes[a].body < 0 || shapes[b].body < 0) continue;
+                const int ta = tree_of[shapes[a].body], tb = tree_of[shapes[b].body];
+                if (held[ta] == held[tb] || !world.shapes.is_pair(a, b)) continue;
+                held[ta] = held[tb] = more = true;
+            }
+    }
+    std::vector<int> falling;
+    for (int t = 0; t < std::ssize(held); ++t)
+        if (!held[t]) falling.push_back(t);
+    return falling;
+}
+
+// A line for the robots, which have joints besides their free root or actuators, that fall. A body alone may be thrown.
+void say_falling(std::vector<std::string>& lines, const World& world, const VecX<double>& theta) {
+    const Model& m = world.model;
+    std::vector<Excess> found;
+    for (const int t : falling_trees(world, theta)) {
+        const Tree& tree = m.trees[t];
+        if (tree.dof_end - tree.dof_begin > 6)
+            found.push_back({0, in_quotes(m.bodies[tree.body_begin].name)});
+    }
+    const bool there = std::ranges::any_of(world.shapes.shapes, [](const Shape& s) { return s.body < 0; });
+    say(lines, "robots float and no shape can hold them, so they fall:", found,
+        there ? "give them shapes that collide with those of the world" : "add \"ground\": true");
+}
+
 }  // namespace
 
 std::vector<std::string> start_warnings(const World& world, const VecX<double>& theta,
                                         const VecX<double>& x0) {
     std::vector<std::string> lines;
+    say_falling(lines, world, theta);
     say(lines, "shapes overlap at the start:", overlaps(world, theta, x0),
         "separate them, or list bodies that may overlap under \"exclude\"");
     say(lines, "joints start beyond their limits:", beyond_limits(world, theta, x0),

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "scenes/format/names.hpp"
+#include "scenes/import/mesh/mesh_path.hpp"
 #include "scenes/read/model_reader.hpp"
 
 namespace costate {
@@ -201,7 +202,26 @@ void warn_of_world(const Node& scene, const ImportedModel& robot, bool floor, co
                        "; to have them, write " + listed(keys) + " into the scene");
 }
 
-// The model of an instance, inline or from a file in the scene's folder or below.
+// The file of a model: in the scene's folder or below, or where a robot finds its meshes (scenes/import/mesh/mesh_path.hpp),
+// if the user has named folders or the scene is a file. Texts in memory may come from anywhere.
+std::filesystem::path find_model(const Node& name, const std::filesystem::path& folder,
+                                 const ImportOptions& options) {
+    if (!options.from_file && options.search.empty()) return find_file(name, folder);
+    const std::filesystem::path given = name.text();
+    const MeshPath found = find_mesh(given.string(), folder, options.search);
+    if (!found.allowed)
+        name.fail("leads out of the scene's folder, of its package and of its repository",
+                  "name the folder of the model with --search");
+    if (found.file.empty())
+        name.fail("there is no file " + (folder / given).string(),
+                  "correct the path, or name the folder of the model with --search");
+    // by its shorter name, where this is the file
+    std::error_code error;
+    const bool here = std::filesystem::equivalent(folder / given, found.file, error);
+    return here && given.is_relative() ? folder / given : found.file;
+}
+
+// The model of an instance, inline or from a file.
 ModelInput read_instance_model(const Node& scene, const Node& instance, const std::filesystem::path& folder,
                                const ImportOptions& options, std::vector<std::string>& warnings) {
     if (const auto model = instance.find("model")) {
@@ -210,7 +230,7 @@ ModelInput read_instance_model(const Node& scene, const Node& instance, const st
         forbid_import_options(instance);
         return read_model(*model);
     }
-    const std::filesystem::path file = find_file(instance["file"], folder);
+    const std::filesystem::path file = find_model(instance["file"], folder, options);
     const std::string name = file.string();
     if (is_robot_file(file)) {
         ImportOptions chosen = options;
@@ -433,6 +453,7 @@ void read_instance(const Node& scene, const Node& node, const std::filesystem::p
     node.expect_keys("instance");
     const std::string name = read_name(node["name"]);
     const ModelInput model = read_instance_model(scene, node, folder, options, a.warnings);
+    a.warnings.insert(a.warnings.end(), model.warnings.begin(), model.warnings.end());
     Transform<double> X = read_pose(node);
     const std::optional<Node> copies = node.find("copies");
     size_t count = 1;
@@ -470,7 +491,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
     if (const auto shapes = scene.find("shapes"))
         for (const Node& shape : shapes->items()) {
             if (!shape.has("name")) shape.fail("a shape of the world needs a \"name\"", "add it");
-            add_world_shape(a, shape, read_shape(shape, ""));
+            add_world_shape(a, shape, read_shape(shape, "", a.warnings));
         }
     for (const Node& instance : scene["models"].items())
         read_instance(scene, instance, folder, importing, a);

@@ -196,6 +196,13 @@ TEST_CASE("recording: every wrong file or column is named with its place, the re
                     "name other");
     check_complaint(of_file("time,arm/elbow,ball.x\n0.01,0,0\n1,1,1\n"),
                     json + "/file: ", "begins at 0.01 s, after the 0 s", "shift its times");
+    check_complaint(of_file("time,arm/elbow,ball.x\n0,0,0\n50,1,1\n100,1,1\n"),
+                    json + "/file: ", "lasts from 0 s to 100 s, but the term ends at 0.04 s",
+                    "divide its times by 1000 if they are milliseconds");
+    CHECK(of_file("time,arm/elbow,ball.x\n0,0,0\n100,1,1\n") == "no complaint");  // a straight line
+    check_complaint(of_term(R"({"term": "position", "body": "ball", "at": "running",
+                                "reference": [[0, 0, 0, 0], [50, 0, 0, 0], [100, 1, 0, 0]]})"),
+                    json + "/reference: ", "lasts from 0 s to 100 s", "divide its times by 1000");
     folder.write("motion.csv", "time,impulse(ball)\n0,0\n1,1\n");
     check_complaint(of_term(term_of("\"impulse(ball)\"", R"(, "at": "end")")),
                     json + "/at: ", "has no \"impulse(ball)\"", "use \"running\"");

@@ -82,6 +82,37 @@ class Inputs(Cli):
         self.refuse("info", self.robot(), "--law", "soft", because="rigid or mujoco, not 'soft'")
         self.refuse("convert", self.robot(), "-o", "missing/x.json", because="cannot write 'missing/x.json")
 
+    def test_models_beside_the_scene(self):
+        (self.folder / "robots").mkdir()
+        (self.folder / "scenes").mkdir()
+        self.write("robots/cart.json", json.dumps(SPRING["models"][0]["model"]))
+        scene = self.write("scenes/s.json", changed(["models", 0], {"name": "m", "file": "../robots/cart.json"}))
+        self.refuse("info", scene, because=r"s.json:1:\d+#/models/0/file: leads out of .* name the folder of the model with --search")
+        self.assertEqual(self.report("info", scene, "--search", "robots")["nv"], 1)
+        by_name = self.write("scenes/named.json", changed(["models", 0], {"name": "m", "file": "cart.json"}))
+        self.assertEqual(self.report("info", by_name, "--search", "robots")["nv"], 1)
+        self.write("package.xml", "<package/>")
+        self.assertEqual(self.report("info", scene)["nv"], 1)
+        outside = self.write("scenes/out.json", changed(["models", 0], {"name": "m", "file": "../../cart.json"}))
+        self.refuse("info", outside, because="leads out of the scene's folder, of its package and of its repository")
+        gone = self.write("scenes/gone.json", changed(["models", 0], {"name": "m", "file": "../robots/gone.json"}))
+        self.refuse("info", gone, because="there is no file .*gone.json; correct the path")
+
+    def test_faults_name_line_and_column(self):
+        text = json.dumps(SPRING, indent=2).replace('"m/rail, front": 0.5', '"m/rail": 0.5')
+        line = text[:text.index('"m/rail"')].count("\n") + 1
+        self.refuse("info", self.write("s.json", text), because=rf's.json:{line}:7#/initial/joints/"m/rail": .*"m/rail, front"')
+
+    def test_robots_that_fall(self):
+        robot = self.robot()
+        scene = {"steps": 5, "models": [{"name": "r", "file": "thrower.urdf"}]}
+        self.write("robots/fall.json", json.dumps(scene))
+        p = subprocess.run([PROGRAM, "simulate", "robots/fall.json"], capture_output=True, text=True, cwd=self.folder)
+        self.assertRegex(p.stderr, r"fall.json: robots float and no shape can hold them, so they fall: \"r/block\"; add \"ground\": true")
+        self.write("robots/stand.json", json.dumps(scene | {"ground": {"height": -2}}))
+        p = subprocess.run([PROGRAM, "simulate", "robots/stand.json"], capture_output=True, text=True, cwd=self.folder)
+        self.assertNotIn("fall", p.stderr)
+
     def test_bad_arguments(self):
         s = self.scene
         for because, *arguments in [
@@ -163,7 +194,7 @@ class Inputs(Cli):
             for command in COMMANDS:
                 out = {"simulate": ["--out", "a.csv"], "optimize": ["--out", "out"]}.get(command, [])
                 with self.subTest(name, command=command):
-                    self.refuse(command, path, *out, because=re.escape(path) + place)
+                    self.refuse(command, path, *out, because=re.escape(path) + r"(:\d+:\d+)?" + place)
         self.refuse("info", "nowhere.json", because="nowhere.json")
         self.refuse("info", "pendulum_11", because="pendulum_1")
         self.assertFalse((self.folder / "out").exists())
@@ -184,7 +215,7 @@ class Inputs(Cli):
         self.refuse("simulate", "--from", "stiff-diverged.json", because="after step 9: body 'm/cart'", code=DIVERGED)
         self.refuse("simulate", stiff, "--from", "stiff-diverged.json", because="leave out SCENE")
         del replay["state"][0]
-        self.refuse("simulate", "--from", self.write("short.json", json.dumps(replay)), because="short.json#/state")
+        self.refuse("simulate", "--from", self.write("short.json", json.dumps(replay)), because=r"short.json:1:\d+#/state")
         self.refuse("simulate", "--from", "nowhere.json", because="nowhere.json")
 
 

@@ -326,7 +326,8 @@ TEST_CASE("large hulls: of a limited number of vertices the outermost are kept")
     const auto whole = convex_hull(points);
     double last = 1;
     for (const int most : {4, 10, 40, 160}) {
-        const auto hull = convex_hull(points, most);
+        double left_out = -1;
+        const auto hull = convex_hull(points, most, &left_out);
         CHECK(hull->vertices.size() == static_cast<size_t>(most));
         double beyond = 0;  // how far the points that were left out are from the hull at most
         for (const Vec3<double>& x : points) {
@@ -335,9 +336,12 @@ TEST_CASE("large hulls: of a limited number of vertices the outermost are kept")
                 above = std::max(above, face.normal.dot(x - face.origin));
             beyond = std::max(beyond, above);
         }
+        CHECK(left_out == doctest::Approx(beyond).epsilon(1e-4));
         CHECK(beyond < 0.6 * last);
         last = beyond;
     }
     CHECK(last < 5e-3);
-    CHECK(convex_hull(points, 500)->vertices.size() == whole->vertices.size());
+    double none = -1;
+    CHECK(convex_hull(points, 500, &none)->vertices.size() == whole->vertices.size());
+    CHECK(none == 0);
 }

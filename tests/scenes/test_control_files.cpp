@@ -110,7 +110,7 @@ TEST_CASE("control files: messages about faults") {
         {R"("initial": {"file": "result.json"})", "[]", "result.json", "not a result.json", "give one"},
         {R"("initial": {"file": "result.json"})",
          R"({"steps": 5, "time_step": 0.02, "controls": {"arm/torque": {"times": [1, 1], "values": [1, 2]}}})",
-         "result.json#/controls/arm~1torque/times", "do not increase", "sort"},
+         "result.json:1:61#/controls/\"arm/torque\"/times", "do not increase", "sort"},
     };
     for (const Wrong& c : cases) {
         folder.write(

@@ -12,6 +12,7 @@
 #include "adjoint/rollout/simulation.hpp"
 #include "collision/shapes/hull.hpp"
 #include "scenes/import/mesh/mesh_file.hpp"
+#include "scenes/import/mesh/mesh_hull.hpp"
 #include "tests/support/mesh_texts.hpp"
 #include "tests/support/probe.hpp"
 #include "tests/support/scene_text.hpp"
@@ -166,6 +167,9 @@ TEST_CASE("mesh files: broken ones get a clear line") {
         CAPTURE(bytes);
         CHECK(said("short.stl", binary.substr(0, bytes)) != "no complaint");
     }
+    CHECK(said("short.stl", binary.substr(0, 84 + 2 * 50))
+              .find("is not a readable STL file: it states 4 triangles "
+                    "and has room for 2") != std::string::npos);
     std::string many = binary;
     std::memset(many.data() + 80, 0xff, 4);
     CHECK(said("many.stl", many) != "no complaint");
@@ -239,7 +243,7 @@ TEST_CASE("mesh files: in scenes, as the hull of a body's shape and as terrain")
     check_complaint(said(R"([{"type": "mesh", "file": "../wedge.stl"}])", none),
                     shape + "/file: ", "in the scene's folder", "use");
     check_complaint(said(R"([{"type": "mesh", "file": "broken.stl"}])", none),
-                    shape + "/file: ", "assimp cannot read", "export");
+                    shape + "/file: ", "broken.stl is not a readable STL file", "export");
     check_complaint(said(R"([{"type": "mesh", "file": "flat.obj"}])", none),
                     shape + "/file: ", "span no volume", "give");
     check_complaint(said(R"([{"type": "mesh"}])", none), shape + ": ", "neither \"vertices\" nor \"file\"",
@@ -262,6 +266,35 @@ TEST_CASE("mesh files: in scenes, as the hull of a body's shape and as terrain")
 }
 
 #else
+
+TEST_CASE("mesh files: a hull of too many vertices becomes a coarse one, with a warning and its error") {
+    const ScratchFolder folder("mesh_coarse");
+    constexpr int count = max_hull_vertices + 5000;
+    std::string text;
+    for (int i = 0; i < count; ++i) {  // a spiral from pole to pole of a sphere of 0.1 m
+        const double z = 1 - (2 * i + 1.0) / count, r = std::sqrt(1 - z * z), angle = 2.399963 * i;
+        char line[80];
+        std::snprintf(line, sizeof line, "v %.7f %.7f %.7f\n", 0.1 * r * std::cos(angle),
+                      0.1 * r * std::sin(angle), 0.1 * z);
+        text += line;
+    }
+    for (int i = 1; i + 2 <= count; i += 3)
+        text += "f " + std::to_string(i) + " " + std::to_string(i + 1) + " " + std::to_string(i + 2) + "\n";
+    folder.write("ball.obj", text);
+    const HullsReadOnce once;
+    const Scene s = scene_with(
+        folder, R"([{"name": "ball", "type": "mesh", "file": "ball.obj", "scale": [1, 1, 2]}])", "[]");
+    CHECK(s.world.shapes.shapes[s.world.shapes.index("ball")].hull->vertices.size() == coarse_hull_vertices);
+    REQUIRE(s.warnings.size() >= 1);
+    check_complaint(
+        s.warnings[0], folder.path("scene.json").string() + "#/models/1/model/bodies/0/shapes/0/file: ",
+        "more than 100000 vertices; its 10000 outermost are used, beyond which it reaches by up to 0.0",
+        "use a mesh with fewer vertices");
+    // between neighbours of 10000 evenly spread vertices, about 3.5 / sqrt(10000) apart as angles, is a sagitta
+    const double left_out = hull_of_points(read_mesh_file(folder.path("ball.obj")).vertices).left_out;
+    CHECK(left_out > 0);
+    CHECK(left_out < 0.1 * 0.035 * 0.035 / 2);
+}
 
 TEST_CASE("mesh files: without assimp it is said how to get it") {
     const ScratchFolder folder("mesh_none");

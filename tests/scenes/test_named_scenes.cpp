@@ -130,6 +130,11 @@ TEST_CASE("scenes: the schema has the keys of the loader, and the shipped scenes
     for (const auto& entry : std::filesystem::directory_iterator(test::shipped_folder() / "models"))
         CHECK(disobeys(schema, schema["$defs"]["model"], read_json(entry.path()),
                        entry.path().stem().string()) == "");
+    // the schema for files of models
+    const Json of_model = read_json(test::shipped_folder() / "model.schema.json");
+    const std::string reference = of_model["$ref"].get<std::string>(), file = "scene.schema.json#";
+    REQUIRE(reference.starts_with(file));
+    CHECK(schema[Json::json_pointer(reference.substr(file.size()))] == schema["$defs"]["model"]);
     Json wrong = read_json(test::shipped_folder() / "bounce.json");
     wrong["models"][0]["model"]["bodies"][0]["mas"] = 1;
     CHECK(disobeys(schema, schema, wrong, "") == "/models/0/model/bodies/0/mas is unknown");

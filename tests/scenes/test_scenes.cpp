@@ -256,7 +256,9 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
     };
     for (const Wrong& c : cases) {
         CAPTURE(c.pointer);
-        const std::string place = *c.place ? c.place : std::string("#") + c.pointer;
+        std::string place = *c.place ? c.place : std::string("#") + c.pointer;
+        if (const size_t at = place.find("arm~1elbw"); at != std::string::npos)
+            place.replace(at, std::string::npos, "\"arm/elbw\"");
         check_complaint(complaint([&] {
                             changed({{c.pointer, c.value}});
                         }),
@@ -269,7 +271,8 @@ TEST_CASE("scenes: broken text") {
     check_complaint(of("{\n \"a\": 1,\n }"), "a.json:3:2: ", "broken JSON", "check commas");
     check_complaint(of("{\"a\": [1, 2"), "a.json:1:12: ", "ends too early", "close");
     check_complaint(of("{\"a\": {\"b\": 1, \"b\": 2}}"), "a.json#/a/b: ", "duplicate key", "remove one");
-    check_complaint(of("[0, {\"b/c\": 1, \"b/c\": 2}]"), "a.json#/1/b~1c: ", "duplicate key", "remove one");
+    check_complaint(of("[0, {\"b/c\": 1, \"b/c\": 2}]"), "a.json#/1/\"b/c\": ", "duplicate key",
+                    "remove one");
     check_complaint(of("[NaN]"), "a.json:1:2: ", "no number NaN", "use a finite number");
     check_complaint(of("[-Infinity]"), "a.json:1:3: ", "no number Infinity", "use a finite number");
     check_complaint(of("[1e999]"), "a.json:1:", "out of range", "use a finite number");

@@ -1,6 +1,8 @@
 // Warnings about scenes that start with overlapping shapes or with joints beyond their limits.
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "tests/support/scene_text.hpp"
 
 namespace costate::test {
@@ -34,6 +36,39 @@ TEST_CASE("start: shapes that overlap are named with their depth, from a millime
                     "\"ball4\" and \"ground\" by 45 mm, \"ball3\" and \"ground\" by 35 mm, \"ball2\" and "
                     "\"ground\" by 25 mm and 2 more",
                     "separate them");
+}
+
+TEST_CASE("start: robots that float and that nothing can hold are named, with the remedy") {
+    const auto floating = [](const std::map<std::string, std::string>& changes) {
+        Json json = parse_json(R"({"name": "falls", "steps": 5, "models": [{"name": "r", "model": {"bodies": [
+            {"name": "trunk", "joint": {"type": "free"}, "mass": 1, "inertia": [1, 1, 1, 0, 0, 0],
+             "shapes": [{"type": "sphere", "radius": 0.1}]},
+            {"name": "leg", "parent": "trunk", "joint": {"name": "hip", "type": "revolute", "axis": [0, 1, 0]},
+             "mass": 1, "inertia": [1, 1, 1, 0, 0, 0]}]}}]})",
+                               "");
+        for (const auto& [pointer, value] : changes)
+            json[Json::json_pointer(pointer)] = parse_json(value, "");
+        return scene_of(json).warnings;
+    };
+    const std::vector<std::string> falls = floating({});
+    REQUIRE(falls.size() == 1);
+    check_complaint(falls[0],
+                    "test.json: ", "robots float and no shape can hold them, so they fall: \"r/trunk\"",
+                    "add \"ground\": true");
+    const std::vector<std::string> through = floating({{"/ground", "true"},
+                                                       {"/models/0/position", "[0, 0, 1]"},
+                                                       {"/exclude", R"([["world", "r/trunk"]])"}});
+    REQUIRE(through.size() == 1);
+    CHECK(through[0].find("give them shapes that collide") != std::string::npos);
+    CHECK(floating({{"/ground", "true"}, {"/models/0/position", "[0, 0, 1]"}}).empty());
+    CHECK(floating({{"/gravity", "[0, 0, 0]"}}).empty());
+    CHECK(floating({{"/equalities",
+                     R"([{"name": "string", "type": "connect", "body_a": "r/trunk", "body_b": "world"}])"}})
+              .empty());
+    // a table that is fixed holds a robot that holds another
+    const std::string table = R"({"name": "t", "position": [0, 0, -1], "model": {"bodies": [{"name": "t",
+        "shapes": [{"type": "box", "half_extents": [1, 1, 0.1]}]}]}})";
+    CHECK(floating({{"/models/1", table}}).empty());
 }
 
 TEST_CASE("start: joints beyond their limits are named with the excess, from a milliradian on") {

@@ -268,7 +268,7 @@ TEST_CASE("a lone model is put on the ground") {
     CHECK((again.x0 == floating.x0 && again.theta == floating.theta));
     const std::string broken =
         folder.write("broken.json", R"({"bodies": [{"name": "b", "mass": -1}]})").string();
-    CHECK(complaint([&] { load_scene(broken); }).find(broken + "#/bodies/0/mass") == 0);
+    CHECK(complaint([&] { load_scene(broken); }).find(broken + ":1:27#/bodies/0/mass") == 0);
 }
 
 }  // namespace

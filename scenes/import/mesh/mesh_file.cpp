@@ -215,6 +215,23 @@ Eigen::Matrix4d matrix(const aiMatrix4x4& m) {
     return Eigen::Map<const Eigen::Matrix<ai_real, 4, 4, Eigen::RowMajor>>(&m.a1).cast<double>();
 }
 
+constexpr const char* export_again = "export it again";
+
+// The fault of a file that assimp does not read. Its own message would name a file that it has made up.
+MeshFileError unreadable(const std::string& bytes, const std::string& type, const std::string& name) {
+    std::string kind = type.substr(1);
+    std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::toupper(c); });
+    std::string what = name + " is not a readable " + kind + " file";
+    if (bytes.empty()) what += ": it is empty";
+    if (type == ".stl" && bytes.size() >= 84 && lower(bytes.substr(0, 5)) != "solid") {
+        std::uint32_t stated = 0;
+        std::memcpy(&stated, bytes.data() + 80, sizeof stated);
+        what += ": it states " + std::to_string(stated) + " triangles and has room for " +
+                std::to_string((bytes.size() - 84) / 50);
+    }
+    return {what, export_again};
+}
+
 TriangleMesh parse_here(const std::string& bytes, const std::string& type, const std::string& name) {
     Assimp::Importer importer;
     importer.SetIOHandler(new NoOtherFiles);  // the importer owns it
@@ -222,9 +239,7 @@ TriangleMesh parse_here(const std::string& bytes, const std::string& type, const
     importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);
     const aiScene* scene =
         importer.ReadFileFromMemory(bytes.data(), bytes.size(), aiProcess_Triangulate, type.c_str());
-    if (scene == nullptr || scene->mRootNode == nullptr)
-        throw MeshFileError("assimp cannot read " + name + ": " + importer.GetErrorString(),
-                            "export it again");
+    if (scene == nullptr || scene->mRootNode == nullptr) throw unreadable(bytes, type, name);
 
     Gatherer gatherer(name);
     std::vector<std::pair<const aiNode*, Eigen::Matrix4d>> open{
@@ -269,9 +284,9 @@ std::string packed_result(const std::string& bytes, const std::string& type, con
     } catch (const MeshFileError& e) {
         what = e.what();
         remedy = e.remedy;
-    } catch (const std::exception& e) {
-        what = "assimp cannot read " + name + ": " + e.what();
-        remedy = "export it again";
+    } catch (const std::exception&) {
+        what = unreadable(bytes, type, name).what();
+        remedy = export_again;
     }
     pack(out, what);
     pack(out, remedy);
@@ -332,7 +347,7 @@ TriangleMesh parse(const std::string& bytes, const std::string& type, const std:
     size_t at = 0;
     if (!unpack(in, at, what) || !unpack(in, at, remedy) || !unpack(in, at, mesh.vertices) ||
         !unpack(in, at, mesh.triangles))
-        throw MeshFileError("assimp crashes on " + name, "export it again, or as another type");
+        throw MeshFileError(unreadable(bytes, type, name).what(), "export it again, or as another type");
     if (!what.empty()) throw MeshFileError(what, remedy);
     return mesh;
 }

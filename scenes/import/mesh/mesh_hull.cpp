@@ -1,6 +1,7 @@
 #include "scenes/import/mesh/mesh_hull.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include "scenes/import/mesh/mesh_file.hpp"
@@ -62,6 +63,13 @@ bool is_convex(const TriangleMesh& mesh, const Hull& hull) {
     return true;
 }
 
+std::shared_ptr<const Hull> bounded_hull(const std::vector<Vec3<double>>& points, int most_vertices,
+                                         double& left_out) {
+    std::shared_ptr<const Hull> hull = convex_hull(points, most_vertices);
+    if (std::ssize(hull->vertices) <= max_hull_vertices) return hull;
+    return convex_hull(points, coarse_hull_vertices, &left_out);
+}
+
 constexpr double thickness_of_flat = 0.01;  // of the extent
 
 // A flat mesh with the vertices of a second layer behind it, against the normal of its triangles.
@@ -84,8 +92,9 @@ MeshHull thickened(const TriangleMesh& mesh, int most_vertices) {
 // Throws std::invalid_argument if the mesh has no area.
 MeshHull hull_of_mesh(const TriangleMesh& mesh, int most_vertices) {
     try {
-        const std::shared_ptr<const Hull> hull = convex_hull(mesh.vertices, most_vertices);
-        return {hull->vertices, is_convex(mesh, *hull)};
+        double left_out = 0;
+        const std::shared_ptr<const Hull> hull = bounded_hull(mesh.vertices, most_vertices, left_out);
+        return {hull->vertices, is_convex(mesh, *hull), 0, left_out};
     } catch (const std::invalid_argument&) {
         return thickened(mesh, most_vertices);
     }
@@ -108,6 +117,21 @@ struct Memory {
 thread_local Memory memory;
 
 }  // namespace
+
+MeshHull hull_of_points(const std::vector<Vec3<double>>& points, int most_vertices) {
+    MeshHull out;
+    out.vertices = bounded_hull(points, most_vertices, out.left_out)->vertices;
+    return out;
+}
+
+std::string text_of_coarse(const MeshHull& hull, double scale) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "the hull of a mesh has more than %d vertices; its %td outermost are used, beyond which it "
+                  "reaches by up to %.2g mm",
+                  max_hull_vertices, std::ssize(hull.vertices), 1e3 * scale * hull.left_out);
+    return text;
+}
 
 HullsReadOnce::HullsReadOnce() { ++memory.scopes; }
 HullsReadOnce::~HullsReadOnce() {

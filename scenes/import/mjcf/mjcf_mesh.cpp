@@ -81,6 +81,11 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
             context.warnings.add(mesh.element.place(),
                                  "a flat mesh is given a thickness of a hundredth of its extent:",
                                  "use a mesh with a volume", mesh.element["file"].word());
+        if (hull.left_out > 0)
+            context.warnings.add(
+                mesh.element.place(), text_of_coarse(hull, mesh.scale.cwiseAbs().maxCoeff()) + ":",
+                "use a mesh with fewer vertices, or choose their number with --hull-vertices",
+                mesh.element["file"].word());
         if (!hull.convex)
             context.warnings.note(
                 mesh.element.place(),

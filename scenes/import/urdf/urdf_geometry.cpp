@@ -68,7 +68,7 @@ std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
         parts = read_mesh_hulls(*file, options.hull_vertices);
     } catch (const MeshFileError& e) {
 #ifdef COSTATE_HAVE_ASSIMP
-        element["filename"].fail(e.what(), e.remedy);
+        element["filename"].fail(std::string("cannot be read: ") + e.what(), e.remedy);
 #else
         warnings.add(element.place(), e.what(), e.remedy);
         return {};
@@ -80,6 +80,10 @@ std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
             warnings.add(element["filename"].place(),
                          "a flat collision mesh is given a thickness of a hundredth of its extent",
                          "use a mesh with a volume", element["filename"].word());
+        if (hull.left_out > 0)
+            warnings.add(element["filename"].place(), text_of_coarse(hull, scale.cwiseAbs().maxCoeff()) + ":",
+                         "use a mesh with fewer vertices, or choose their number with --hull-vertices",
+                         element["filename"].word());
         if (!hull.convex)
             warnings.add(element.place(),
                          "mesh \"" + element["filename"].word() + "\" is not convex; its convex hull is used",
