@@ -47,6 +47,16 @@ VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, doubl
     return d;
 }
 
+// Why a method ends whose steps from y do not reduce the loss any more. It has converged if the least damped of them
+// is below the precision of y, or the reduction that the linear model promises below that of the loss, as by xtol and
+// ftol of lmder (More, Garbow & Hillstrom 1980).
+const char* reason_without_descent(const VecX<double>& y, const VecX<double>& d, double promised,
+                                   double loss) {
+    constexpr double precision = 1e-10;
+    const bool converged = d.norm() <= precision * y.norm() || promised <= precision * loss;
+    return converged ? "converged" : "no descent along the steps";
+}
+
 struct ByRows {
     VecX<double> y, r;
     Eigen::MatrixXd J;
@@ -82,6 +92,7 @@ void by_rows(Problem& p, const Objective& components) {
         p.note_gradient((J.transpose() * r).norm() * (distance ? 1 / std::max(r.norm(), 1e-300) : 2));
     };
     if (!resumed) note_gradient();
+    const char* why_no_descent = "";
     for (int rejections = 0; rejections < max_rejections;) {
         if (stale && p.result.gradient_evaluations + count <= p.settings.max_gradient_evaluations) {
             J = p.jacobian(y, components);  // the last loss was that of y, otherwise J would not be stale
@@ -96,6 +107,9 @@ void by_rows(Problem& p, const Objective& components) {
                            trial = (y + d).cwiseMax(lower).cwiseMin(upper);
         const bool finite = p.value(trial) < unlimited;
         const double before = r.norm();
+        if (rejections == 0)
+            why_no_descent = reason_without_descent(
+                y, trial - y, r.squaredNorm() - (r + J * (trial - y)).squaredNorm(), r.squaredNorm());
         double after = unlimited;
         if (finite) {
             const VecX<double> r_trial = p.residuals(components);
@@ -116,7 +130,7 @@ void by_rows(Problem& p, const Objective& components) {
         rejections = 0;
         p.end_iteration(state);
     }
-    p.result.stopped = "no descent along the steps";
+    p.result.stopped = why_no_descent;
 }
 
 struct ByColumns {
@@ -146,12 +160,17 @@ void by_columns(Problem& p) {
         const VecX<double> diagonal = normal.H.diagonal(),
                            D = diagonal.cwiseMax(least_scale * diagonal.maxCoeff());
         double after = unlimited;
+        const char* why_no_descent = "no descent along the steps";
         for (int rejections = 0; rejections < max_rejections; ++rejections, damping *= 4) {
             if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
             Eigen::MatrixXd H = normal.H;
             H.diagonal() += damping * D;
             const BoxQp qp = solve_box_qp(H, normal.g, lower - y, upper - y, VecX<double>::Zero(y.size()));
             const VecX<double> trial = (y + qp.x).cwiseMax(lower).cwiseMin(upper);
+            const VecX<double> d = trial - y;
+            if (rejections == 0 && qp.solved)
+                why_no_descent =
+                    reason_without_descent(y, d, -d.dot(2 * normal.g + normal.H * d), std::abs(loss));
             if (!qp.solved || trial == y) continue;
             after = p.value(trial);
             if (after < loss) {
@@ -159,7 +178,7 @@ void by_columns(Problem& p) {
                 break;
             }
         }
-        if (!(after < loss)) return void(p.result.stopped = "no descent along the steps");
+        if (!(after < loss)) return void(p.result.stopped = why_no_descent);
         loss = after;
         damping = std::max(0.1 * damping, least_damping);
         p.end_iteration(state);

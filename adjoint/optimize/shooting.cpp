@@ -88,8 +88,9 @@ void shoot(Problem& p) {
         shot.y = p.result.y;
         shot.begin();
     }
-    p.result.stopped =
-        shot.trajectory->gradient_norm() == 0 ? "gradient vanishes" : "no descent along the steps";
+    p.result.stopped = shot.trajectory->gradient_norm() == 0 ? "gradient vanishes"
+                       : shot.quiet > 0                      ? "converged"
+                                                             : "no descent along the steps";
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include "apps/cli/stationary.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "solvers/step/step.hpp"
 
@@ -24,15 +25,21 @@ bool touches(Rollout<Simulation>& rollout, const RolloutInputs& in) {
 
 std::string why_stationary(const Scene& s, const Variables& variables, Rollout<Simulation>& rollout,
                            const OptimizeResult& r) {
-    const bool zero = !r.gradient_norms.empty() && r.gradient_norms.front() == 0;
-    if (!zero || r.final_loss < r.initial_loss || r.initial_loss == 0 ||
-        r.initial_loss <= s.optimize.target_loss)
-        return "";
+    constexpr double negligible = 1e-9;  // of the loss, what rounding may change
     const VecX<double>& y = variables.start();
+    const double loss = std::abs(r.initial_loss),
+                 norm = r.gradient_norms.empty() ? 1 : r.gradient_norms.front();
+    // a change of the variables by their size, or by 1, would not change the loss
+    const bool zero = norm * std::max(1.0, y.norm()) <= negligible * loss;
+    if (r.gradient_norms.empty() || !zero || r.final_loss < r.initial_loss - negligible * loss ||
+        r.initial_loss == 0 || r.initial_loss <= s.optimize.target_loss)
+        return "";
     const auto held =
         ((y.array() <= variables.lower().array()) || (y.array() >= variables.upper().array())).count();
-    std::string why = "no progress: the gradient is zero for all " + std::to_string(variables.size()) +
-                      " variables at the start; ";
+    char how[64] = "zero";
+    if (norm > 0) std::snprintf(how, sizeof how, "%.2g, which is nothing but rounding,", norm);
+    std::string why = std::string("no progress: the gradient is ") + how + " for all " +
+                      std::to_string(variables.size()) + " variables at the start; ";
     if (held > 0)
         return why + std::to_string(held) + " of them are at their limits: start inside, with \"initial\"";
     if (s.world.shapes.any_pair && !touches(rollout, variables.inputs(y)))
