@@ -112,18 +112,31 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
 }
 
 // Writes each plot as SVG and CSV, and as PNG if a browser is installed.
-void write_plots(const std::filesystem::path& directory, const Optimization& o) {
+void write_plots(const std::filesystem::path& directory, const Optimization& o,
+                 Rollout<Simulation>& rollout) {
     OutputFiles files;
     files.make_directory(directory);
-    for (const auto& [name, plot] : optimization_plots(o)) {
-        const std::string svg = plot_svg(plot);
+    std::vector<std::string> names, drawings;
+    const auto write = [&](const std::string& name, const std::string& svg, const std::string& csv) {
         files.write(directory / (name + ".svg"), svg);
-        files.write(directory / (name + ".csv"), plot_csv(plot));
-        const ScreenshotSettings size{static_cast<int>(plot.width), static_cast<int>(plot.height), {}, 0};
-        if (can_screenshot())
-            files.write(directory / (name + ".png"),
-                        screenshot("<!doctype html><meta charset=\"utf-8\"><body style=\"margin:0\">" + svg,
-                                   size, 3));
+        files.write(directory / (name + ".csv"), csv);
+        names.push_back(name);
+        drawings.push_back(svg);
+    };
+    for (const auto& [name, plot] : optimization_plots(o))
+        write(name, plot_svg(plot), plot_csv(plot));
+    const std::vector<Plot> terms = term_plots(o, rollout), controls = control_plots(o);
+    write("terms", sheet_svg("Loss of " + o.scene.name + " by term", terms), sheet_csv(terms));
+    if (!controls.empty())
+        write("controls", sheet_svg("Controls of " + o.scene.name, controls), sheet_csv(controls));
+    if (can_screenshot()) {
+        Progress progress("plots of " + o.scene.name);
+        const auto wait = [&] {
+            if (progress.due()) progress.draw(0, "Chromium draws " + std::to_string(names.size()));
+        };
+        const std::vector<std::string> images = rasterize(drawings, 3, wait);
+        for (size_t i = 0; i < names.size(); ++i)
+            files.write(directory / (names[i] + ".png"), images[i]);
     }
     files.commit();
 }
@@ -262,7 +275,7 @@ int optimize(const Arguments& a) {
                        {}};
     if (setup.landscape_points > 0)
         story.landscape = landscape(rollout, scene, variables, r.y, setup.landscape_points, story.loss_unit);
-    if (plots) write_plots(*plots, story);
+    if (plots) write_plots(*plots, story, rollout);
     if (page) write_report(*page, story, rollout);
     session->finish(r);
     std::string fault = why_stationary(scene, variables, rollout, r);
@@ -334,7 +347,8 @@ const Command optimize_command{
           "multiple_shooting the feedback law controller.json",
           "o"},
          {"report", "FILE", "write an HTML page with results, plots, and the scene before and after in 3-D"},
-         {"plots", "DIR", "plot loss, gradient and controls as SVG, CSV, and PNG (if Chromium is installed)"},
+         {"plots", "DIR",
+          "plot loss, its terms, gradient and controls as SVG, CSV, and PNG (if Chromium is installed)"},
          {"compare", "FILE",
           "add the loss of an earlier run, from its result.json; may be given several times"},
          {"landscape", "N", "plot the loss at N points on the line through the start and the best point"}}),

@@ -1,5 +1,6 @@
 #include "adjoint/checkpoints/schedule.hpp"
 #include "adjoint/expectation/environment.hpp"
+#include "adjoint/optimize/term_losses.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
@@ -27,15 +28,15 @@ Format format_of(const std::string& out) {
 
 struct Columns {
     std::vector<Signal> signals;
-    std::vector<size_t> sensors;  // numbers of sensors
+    std::vector<size_t> quantities;
 };
 
-// State and controls, or the signals and sensors whose columns match the comma-separated patterns; all
+// State and controls, or the signals and quantities whose columns match the comma-separated patterns; all
 // components of a rotation are kept together.
 Columns columns_to_write(const World& w, const std::optional<std::string>& patterns) {
     if (!patterns) return {state_signals(w.model), {}};
     std::vector<Signal> all = all_signals(w);
-    const std::vector<std::string> outputs = sensor_columns(w);
+    const std::vector<std::string> outputs = Quantities(w).names();
     Columns chosen;
     std::vector<bool> wanted(all.size()), wanted_outputs(outputs.size());
     for (size_t begin = 0, end = 0; begin <= patterns->size(); begin = end + 1) {
@@ -56,7 +57,7 @@ Columns columns_to_write(const World& w, const std::optional<std::string>& patte
     for (size_t i = 0; i < all.size(); ++i)
         if (wanted[i]) chosen.signals.push_back(std::move(all[i]));
     for (size_t i = 0; i < outputs.size(); ++i)
-        if (wanted_outputs[i]) chosen.sensors.push_back(i);
+        if (wanted_outputs[i]) chosen.quantities.push_back(i);
     return chosen;
 }
 
@@ -131,6 +132,14 @@ Report step_jacobian_report(const Scene& s, int t, const double* x, const double
             {"by_parameters", parameters}};
 }
 
+// The loss of each term.
+Report terms_report(const TermShares& terms) {
+    Report losses = Report::object();
+    for (const TermCourse& term : terms.courses())
+        losses[term.name] = term.loss;
+    return losses;
+}
+
 int simulate(const Arguments& a) {
     const std::optional<std::string> out = a.text("out");
     const Format format = out ? format_of(*out) : Format::csv;
@@ -152,15 +161,17 @@ int simulate(const Arguments& a) {
     if ((out && !to_stdout) || jacobian) files.emplace();
     if (out) {
         writer.emplace(to_stdout ? stdout : files->open(*out), format, simulation, columns.signals,
-                       scene.theta.data(), time_step, scene.steps, every, columns.sensors);
+                       scene.theta.data(), time_step, scene.steps, every, columns.quantities);
     }
     double loss = 0, seconds = 0;
     SolverRecord solver;
+    TermShares terms(simulation, scene.theta.data());
     std::string jacobian_text;
     {
         Progress progress("simulate " + scene.name);
         loss = rollout.forward(scene.theta, scene.x0, scene.z0, [&](int t, const double* x, const double* u) {
             if (writer) (*writer)(t, x, u);
+            terms(t, x, u);
             if (t < scene.steps) solver.add(scene.world, simulation.scratch());
             if (jacobian && t == scene.steps - 1)
                 jacobian_text = to_text(step_jacobian_report(scene, t, x, u));
@@ -180,6 +191,7 @@ int simulate(const Arguments& a) {
                         {"steps", scene.steps},
                         {"duration", scene.steps * time_step},
                         {"loss", loss},
+                        {"terms", terms_report(terms)},
                         {"solver", solver.report()},
                         {"seconds", seconds},
                         {"steps_per_second", scene.steps / seconds},
@@ -190,6 +202,9 @@ int simulate(const Arguments& a) {
     }
     std::printf("%s: %d steps, %.6g s simulated in %.3g s (%.3g steps/s), loss %.10g\n", scene.name.c_str(),
                 scene.steps, scene.steps * time_step, seconds, scene.steps / seconds, loss);
+    if (terms.courses().size() > 1)
+        for (const TermCourse& term : terms.courses())
+            std::printf("  %-20s %.10g\n", term.name.c_str(), term.loss);
     if (solver.notable(scene.world))
         std::printf("%d steps with unsolved contacts, largest residual %.3g m/s\n", solver.unconverged,
                     solver.residual);
@@ -221,10 +236,9 @@ const Command simulate_command{
       "coordinates"},
      {"every", "K", "write every K-th state and the last (default 1)"},
      {"columns", "LIST",
-      "comma-separated patterns of columns, including pose(BODY).*, site(SITE).*, impulse(SHAPE) and "
-      "sensor(SENSOR)*; "
-      "default: "
-      "state and controls"}},
+      "comma-separated patterns of columns: state and controls (default), pose(BODY).*, velocity(BODY).*, "
+      "site(SITE).*, site_velocity(SITE).*, force(ACTUATOR), effort(JOINT), contact(BODY).*, impulse(SHAPE), "
+      "energy.*, sensor(SENSOR)*"}},
     simulate,
     Operand::scene,
     "from"};

@@ -87,6 +87,7 @@ int view(const Arguments& a) {
     if (const auto size = a.text("size")) set_size(*size, image);
     const Scene scene = a.load();
     const std::string out = a.text("out").value_or(png ? "" : scene.file.stem().string() + ".html");
+    if (a.text("open") && out.empty()) throw UsageError("--open requires a page: add --out FILE");
 
     std::vector<FrameSequence> sequences;
     try {
@@ -100,6 +101,8 @@ int view(const Arguments& a) {
     if (!out.empty()) files.write(out, page);
     if (png) files.write(*png, screenshot(page, image));
     files.commit();
+    if (a.text("open") && !open_in_browser(out))
+        tell(Message::warning, "xdg-open cannot be started: open " + out + " in a browser");
 
     Report shown = Report::array();
     for (const FrameSequence& sequence : sequences)
@@ -140,6 +143,7 @@ const Command view_command{
     "costate view throw --out throw.html",
     {diverged},
     {{"out", "FILE", "name of the page (default: SCENE.html; with --png: no page)", "o"},
+     {"open", nullptr, "open the page in the browser that xdg-open chooses"},
      {"run", "FILE",
       "show this trajectory of the scene, in CSV or JSON, instead of simulating; may be given several times"},
      {"overlays", "LIST", "overlays to record: contacts,gradient (default), one of them, or none"},

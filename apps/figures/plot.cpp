@@ -175,13 +175,49 @@ std::string plot_svg(const Plot& plot) {
     return svg + "</svg>\n";
 }
 
+std::string sheet_svg(const std::string& title, const std::vector<Plot>& plots) {
+    constexpr double width = 380, height = 260, header = 48;  // pixels
+    const int count = static_cast<int>(plots.size()),
+              columns = std::clamp(static_cast<int>(std::ceil(std::sqrt(count))), 1, 4),
+              rows = (count + columns - 1) / columns;
+    std::string svg = svg_begin(columns * width, header + rows * height, title);
+    for (int n = 0; n < count; ++n) {
+        Plot plot = plots[static_cast<size_t>(n)];
+        plot.width = width;
+        plot.height = height;
+        std::string cell = plot_svg(plot);
+        const std::string tag = "<svg ";
+        cell.insert(tag.size(),
+                    print("x=\"%g\" y=\"%g\" ", n % columns * width, header + n / columns * height));
+        svg += cell;
+    }
+    return svg + "</svg>\n";
+}
+
+namespace {
+
+std::string quoted(const std::string& text) {
+    std::string out(1, '"');
+    for (const char c : text)
+        out.append(c == '"' ? 2 : 1, c);
+    return out += '"';
+}
+
+}  // namespace
+
+std::string sheet_csv(const std::vector<Plot>& plots) {
+    if (plots.empty()) return "";
+    std::string csv = quoted(plots[0].x_label) + ",\"value\",\"curve\",\"plot\"\n";
+    for (const Plot& plot : plots)
+        for (const Curve& curve : plot.curves)
+            for (size_t i = 0; i < curve.y.size(); ++i) {
+                csv += print("%.17g,%.17g,", curve.x[i], curve.y[i]);
+                csv += quoted(curve.label) + "," + quoted(plot.title) + "\n";
+            }
+    return csv;
+}
+
 std::string plot_csv(const Plot& plot) {
-    const auto quoted = [](const std::string& text) {
-        std::string out(1, '"');
-        for (const char c : text)
-            out.append(c == '"' ? 2 : 1, c);
-        return out += '"';
-    };
     const bool several = plot.curves.size() > 1;
     std::string csv = quoted(plot.x_label);
     csv += ',';

@@ -38,6 +38,14 @@ std::string plot_svg(const Plot& plot);
 // Columns x, y and, if there are several curves, the label of the curve.
 std::string plot_csv(const Plot& plot);
 
+// Plots on one sheet, in columns, with its title.
+std::string sheet_svg(const std::string& title, const std::vector<Plot>& plots);
+// As plot_csv, with the title of the plot in a last column.
+std::string sheet_csv(const std::vector<Plot>& plots);
+
+// The colours of what is compared: a run before and after its optimization.
+inline constexpr const char *before_colour = "#8c8c8c", *after_colour = "#0072b2";
+
 // The colours of curves in turn, distinguishable with common colour blindness (Okabe & Ito 2008).
 const char* curve_colour(size_t index);
 

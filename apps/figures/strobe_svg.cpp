@@ -24,15 +24,16 @@ bool is_goal(const Term& term) {
            (term.axes.array() != 0).all();
 }
 
-// Projection from the world to the drawing: one horizontal axis and z, with the same scale.
+// Projection from the world to the drawing: from the side, to a horizontal axis and z, or from above, to x and y. All
+// axes have the same scale.
 struct View {
-    int axis;  // 0: x, 1: y
+    int axis, up;  // 0: x, 1: y, 2: z; to the right and upwards
     Point lower, upper;
     double scale() const {
         return std::min((width - 2 * margin) / (upper - lower).x(),
                         (height - header - margin) / (upper - lower).y());
     }
-    Point flat(const Vec3<double>& p) const { return {p[axis], p.z()}; }
+    Point flat(const Vec3<double>& p) const { return {p[axis], p[up]}; }
     Point place(const Point& p) const {
         const Point middle = 0.5 * (lower + upper);
         return {0.5 * width + scale() * (p - middle).x(),
@@ -73,8 +74,9 @@ std::vector<Point> outline(const View& view, const Solid& solid) {
     std::vector<Point> points;
     for (int i = 0; i < directions; ++i) {
         const double angle = 2 * std::acos(-1.0) * i / directions;
-        Vec3<double> d(0, 0, std::sin(angle));
+        Vec3<double> d = Vec3<double>::Zero();
         d[view.axis] = std::cos(angle);
+        d[view.up] = std::sin(angle);
         points.push_back(view.place(solid.support(d)));
     }
     return convex_hull(points);
@@ -97,6 +99,16 @@ std::string draw_shape(const View& view, const Shape& shape, const Vec3<double>&
     for (const Point& p : outline(view, Solid(shape, X, size)))
         polygon += print("%.1f,%.1f ", p.x(), p.y());
     return polygon + "\"/>";
+}
+
+// The view that shows most of a motion with these extents: from the side of the longer horizontal axis, or from above if
+// the motion is flat.
+View view_of(const Vec3<double>& lower, const Vec3<double>& upper) {
+    constexpr double flat = 0.5;  // height over the shorter horizontal axis
+    const Vec3<double> extent = upper - lower;
+    const int longer = extent.x() >= extent.y() ? 0 : 1;
+    const bool above = extent.z() < flat * extent[1 - longer];
+    return above ? View{0, 1, {}, {}} : View{longer, 2, {}, {}};
 }
 
 }  // namespace
@@ -132,13 +144,16 @@ std::string StrobeFigure::svg() const {
     bool ground = false;
     for (const Shape& s : set.shapes)
         ground = ground || s.type == ShapeType::plane;
+    View view = view_of(lower, upper);
+    ground = ground && view.up == 2;
     if (ground) lower.z() = std::min(lower.z(), 0.0);
-    View view{(upper - lower).x() >= (upper - lower).y() ? 0 : 1, {}, {}};
     view.lower = view.flat(lower) - Point::Constant(0.1);
     view.upper = view.flat(upper) + Point::Constant(0.1);
 
-    std::string out =
-        svg_begin(width, height, scene_.name + ", seen along the " + (view.axis == 0 ? "y" : "x") + " axis");
+    std::string out = svg_begin(width, height,
+                                scene_.name + (view.up == 1     ? ", seen from above"
+                                               : view.axis == 0 ? ", seen along the y axis"
+                                                                : ", seen along the x axis"));
     if (ground)
         out += "<g stroke=\"#888\">" +
                line({0.5 * margin, view.place(Point(0, 0)).y()},
@@ -146,12 +161,12 @@ std::string StrobeFigure::svg() const {
                "</g>\n";
     for (size_t r = 0; r < runs_.size(); ++r) {
         const Run& run = runs_[r];
-        const char* colour = r + 1 == runs_.size() ? "#0072b2" : "#999999";
+        const char* colour = r + 1 == runs_.size() ? after_colour : before_colour;
         out += print("<g stroke=\"%s\" fill=\"%s\" stroke-linecap=\"round\">\n", colour, colour);
         const size_t last = run.poses.size() - 1;
         for (int f = 0; f <= frames; ++f) {
             const auto& poses = run.poses[last * static_cast<size_t>(f) / frames];
-            out += print("<g opacity=\"%.2f\" fill-opacity=\"0.5\">", 0.2 + 0.8 * f / frames);
+            out += print("<g opacity=\"%.2f\" fill-opacity=\"0.6\">", 0.15 + 0.5 * f / frames);
             for (size_t i = 0; i < m.bodies.size(); ++i)
                 if (m.bodies[i].parent >= 0)
                     out += line(view.place(poses[m.bodies[i].parent].p), view.place(poses[i].p), 3);

@@ -1,5 +1,5 @@
 // A stroboscopic SVG drawing of rollouts: links, round shapes and boxes at a few times, and the paths of free
-// bodies, seen from the side that shows most of the motion.
+// bodies, seen from the side that shows most of the motion, or from above.
 #pragma once
 
 #include <string>

@@ -12,9 +12,8 @@ namespace costate {
 namespace {
 
 void check_columns(const Scene& s, const ControlFile& file, const std::vector<std::string>& controls) {
-    std::vector<std::string> known = column_names(all_signals(s.world));
-    for (const std::vector<std::string>& more : {sensor_columns(s.world), controls})
-        known.insert(known.end(), more.begin(), more.end());
+    std::vector<std::string> known = trajectory_columns(s.world);
+    known.insert(known.end(), controls.begin(), controls.end());
     for (const std::string& column : file.columns())
         if (std::find(known.begin(), known.end(), column) == known.end())
             throw UsageError(file.path().string() + ": the scene has no column '" + one_line(column) + "'" +

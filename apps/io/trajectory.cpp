@@ -26,20 +26,16 @@ std::string csv_field(const std::string& field) {
     return q += '"';
 }
 
-std::vector<std::string> sensor_columns(const World& w) {
-    std::vector<std::string> names;
-    for (const Sensor& s : w.sensors)
-        for (int k = 0; k < s.size; ++k) {
-            std::string& name = names.emplace_back("sensor(");
-            name.append(s.name).append(")");
-            if (s.size > 1) name.append("[").append(std::to_string(k)).append("]");
-        }
+std::vector<std::string> trajectory_columns(const World& w) {
+    std::vector<std::string> names = column_names(all_signals(w));
+    const std::vector<std::string> more = Quantities(w).names();
+    names.insert(names.end(), more.begin(), more.end());
     return names;
 }
 
 TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Simulation& simulation,
                                    std::vector<Signal> signals, const double* theta, double time_step,
-                                   int steps, int every, std::vector<size_t> sensors)
+                                   int steps, int every, const std::vector<size_t>& quantities)
     : out_(out),
       format_(format),
       simulation_(simulation),
@@ -48,13 +44,11 @@ TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Simulati
       time_step_(time_step),
       steps_(steps),
       every_(every),
-      sensors_(std::move(sensors)),
-      sensor_scratch_(simulation.world()),
-      y_(static_cast<size_t>(simulation.world().ny())) {
+      quantities_(simulation.world()),
+      of_quantities_(quantities.size()) {
     std::vector<std::string> columns = column_names(signals_);
-    const std::vector<std::string> outputs = sensor_columns(simulation.world());
-    for (const size_t i : sensors_)
-        columns.push_back(outputs[i]);
+    quantities_.choose(quantities);
+    columns.insert(columns.end(), quantities_.names().begin(), quantities_.names().end());
     row_.resize(columns.size());
     columns.insert(columns.begin(), "time");
     if (format_ == Format::json) {
@@ -82,10 +76,8 @@ void TrajectoryWriter::operator()(int t, const double* x, const double* u) {
         }
         value += c.width();
     }
-    if (t < steps_ && !sensors_.empty())
-        sensor_values(simulation_.world(), theta_, x, u, simulation_.scratch(), sensor_scratch_, y_.data());
-    for (const size_t i : sensors_)
-        *value++ = y_[i];
+    if (t < steps_) quantities_.evaluate(theta_, x, u, simulation_.scratch(), of_quantities_.data());
+    std::ranges::copy(of_quantities_, value);
     if (t % every_ != 0 && t != steps_) return;
     line_.clear();
     if (format_ == Format::json) line_ += rows_ > 0 ? ",\n    [" : "\n    [";

@@ -99,9 +99,9 @@ TextTable read_json_table(const std::filesystem::path& file) {
     return table;
 }
 
-// The index of every wanted column in the table; -1: missing.
+// The index of every wanted column in the table; -1: missing. The others must be known.
 std::vector<int> find_columns(const TextTable& table, const std::vector<std::string>& wanted,
-                              const std::string& file) {
+                              const std::vector<std::string>& known, const std::string& file) {
     std::unordered_map<std::string, int> there;
     for (const std::string& column : table.columns)
         if (!there.emplace(column, static_cast<int>(there.size())).second)
@@ -112,6 +112,8 @@ std::vector<int> find_columns(const TextTable& table, const std::vector<std::str
         at.push_back(it == there.end() ? -1 : it->second);
         if (it != there.end()) there.erase(it);
     }
+    for (const std::string& name : known)
+        there.erase(name);
     if (!there.empty())
         throw SceneError(file + ": the scene has no column " + shown(there.begin()->first) +
                          suggestion(there.begin()->first, wanted) +
@@ -139,7 +141,7 @@ Trajectory read_trajectory(const std::filesystem::path& file, const Scene& scene
     const TextTable table = file.extension() == ".json" ? read_json_table(file) : read_csv_table(file);
     std::vector<std::string> wanted = column_names(state_signals(w.model));
     wanted.insert(wanted.begin(), "time");
-    const std::vector<int> at = find_columns(table, wanted, file.string());
+    const std::vector<int> at = find_columns(table, wanted, trajectory_columns(w), file.string());
     const auto first_rest = at.begin() + 1 + w.nq();
     for (auto it = at.begin(); it != first_rest; ++it)
         if (*it < 0)

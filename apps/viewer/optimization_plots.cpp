@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "adjoint/optimize/optimize.hpp"
+#include "adjoint/optimize/term_losses.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/io/usage_error.hpp"
@@ -26,18 +27,12 @@ Curve control_curve(const Scene& s, const VecX<double>& z, int actuator, const s
     return curve;
 }
 
-// A name made safe for file names.
-std::string file_name(std::string name) {
-    for (char& c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
-    return name;
-}
-
 // Losses of this run and of the compared runs, by iteration or by seconds.
 Plot loss_plot(const Optimization& o, bool by_seconds) {
     const bool rounds = !o.result.rounds.empty();  // each minimizes a loss of its own
-    Plot plot = loss_curve((rounds ? "Augmented loss of " : "Loss of ") + o.scene.name, o.result.losses,
-                           rounds ? "" : o.loss_unit);
+    Plot plot = loss_curve((rounds ? "Augmented loss of " : "Loss of ") + o.scene.name +
+                               (by_seconds ? " by time" : " by iteration"),
+                           o.result.losses, rounds ? "" : o.loss_unit);
     plot.curves[0].label = o.method;
     for (const Comparison& other : o.others) {
         Plot one = loss_curve("", other.losses, "");
@@ -98,7 +93,6 @@ Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables
 }
 
 std::vector<NamedPlot> optimization_plots(const Optimization& o) {
-    const Scene& s = o.scene;
     std::vector<NamedPlot> plots{{"loss", loss_plot(o, false)}, {"loss_seconds", loss_plot(o, true)}};
     if (o.landscape) plots.push_back({"landscape", *o.landscape});
     Curve gradient{"gradient",
@@ -112,14 +106,41 @@ std::vector<NamedPlot> optimization_plots(const Optimization& o) {
               "norm, " + (o.loss_unit.empty() ? "loss" : o.loss_unit) + " per unit of the variables",
               {gradient},
               true}});
+    return plots;
+}
+
+std::vector<Plot> control_plots(const Optimization& o) {
+    const Scene& s = o.scene;
+    std::vector<Plot> plots;
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
         if (!s.plan.channels()[n].optimize) continue;
         const Actuator& a = s.world.model.actuators[n];
         const std::string unit = control_unit(a.type, s.world.model.slides(a));
         Plot plot{a.name, "time, s", "control" + (unit.empty() ? "" : ", " + unit), {}};
-        plot.curves.push_back(control_curve(s, o.start.z, static_cast<int>(n), "before", "#8c8c8c"));
-        plot.curves.push_back(control_curve(s, o.best.z, static_cast<int>(n), "after", "#0072b2"));
-        plots.push_back({"control_" + file_name(a.name), std::move(plot)});
+        plot.curves.push_back(control_curve(s, o.start.z, static_cast<int>(n), "before", before_colour));
+        plot.curves.push_back(control_curve(s, o.best.z, static_cast<int>(n), "after", after_colour));
+        plots.push_back(std::move(plot));
+    }
+    return plots;
+}
+
+std::vector<Plot> term_plots(const Optimization& o, Rollout<Simulation>& rollout) {
+    const int every = (o.scene.steps - 1) / 500 + 1;
+    const TermShares before = term_shares(rollout, o.start, every),
+                     after = term_shares(rollout, o.best, every);
+    std::vector<Plot> plots;
+    for (size_t i = 0; i < before.courses().size(); ++i) {
+        Plot plot{before.courses()[i].name, "time, s", "loss so far", {}};
+        for (const auto& [shares, label, in, colour] :
+             {std::tuple(&before, "before", &o.start, before_colour),
+              {&after, "after", &o.best, after_colour}}) {
+            Curve curve{label, {}, shares->courses()[i].sums, colour};
+            for (const int t : shares->noted())
+                curve.x.push_back(t * in->theta[o.scene.world.time_step.at(0)]);
+            plot.curves.push_back(std::move(curve));
+        }
+        plot.linear_y = true;
+        plots.push_back(std::move(plot));
     }
     return plots;
 }

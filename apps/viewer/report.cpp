@@ -14,7 +14,7 @@ namespace costate {
 
 namespace {
 
-constexpr size_t max_controls = 24;  // drawn controls
+constexpr size_t max_figures = 24;  // in a grid
 
 std::string number(double x) { return print("%.8g", x); }
 
@@ -130,6 +130,19 @@ std::string source_of(const Scene& s) {
            "</pre></details>\n";
 }
 
+std::string figure(const Plot& plot) { return "<figure>" + plot_svg(plot) + "</figure>\n"; }
+
+// Plots in a grid.
+std::string figures(const std::vector<Plot>& plots, const std::string& what) {
+    std::string out = "<div class=\"grid\">";
+    for (size_t i = 0; i < std::min(plots.size(), max_figures); ++i)
+        out += figure(plots[i]);
+    out += "</div>\n";
+    if (plots.size() <= max_figures) return out;
+    return out + "<p>" + std::to_string(plots.size() - max_figures) + " more " + what +
+           " are not drawn.</p>\n";
+}
+
 }  // namespace
 
 bool have_viewer() { return true; }
@@ -142,17 +155,12 @@ std::string optimization_report(const Optimization& o, Rollout<Simulation>& roll
     std::string before = "<h1>" + html(s.name) + "</h1>\n<p>" + html(s.description) + "</p>\n" +
                          result_table(o) + terms_table(o, rollout) + constraints_table(o) +
                          "<h2>Before and after</h2>\n";
-    std::string after = "<h2>Loss and gradient</h2>\n", controls;
-    size_t left_out = 0, drawn = 0;
-    for (const auto& [name, plot] : optimization_plots(o)) {
-        const bool control = name.starts_with("control_");
-        if (control && ++drawn > max_controls)
-            ++left_out;
-        else
-            (control ? controls : after) += "<figure>" + plot_svg(plot) + "</figure>\n";
-    }
-    if (!controls.empty()) after += "<h2>Controls</h2>\n<div class=\"grid\">" + controls + "</div>\n";
-    if (left_out > 0) after += "<p>" + std::to_string(left_out) + " more controls are not drawn.</p>\n";
+    std::string after = "<h2>Loss and gradient</h2>\n";
+    for (const NamedPlot& named : optimization_plots(o))
+        after += figure(named.plot);
+    after += "<h2>Loss by term</h2>\n" + figures(term_plots(o, rollout), "terms");
+    const std::vector<Plot> controls = control_plots(o);
+    if (!controls.empty()) after += "<h2>Controls</h2>\n" + figures(controls, "controls");
     after += "<h2>Optimized variables</h2>\n" + variables_table(o) + "<h2>Settings and versions</h2>\n" +
              settings_table(o) + "<h2>Command</h2>\n<pre>" + html(o.command) + "</pre>\n" + source_of(s);
     return document_page(s.name + ", optimized", before, s, sequences, after);

@@ -41,8 +41,12 @@ struct NamedPlot {
     Plot plot;
 };
 
-// Loss by iteration and by time, gradient, landscape if given, and each optimized control over time.
+// Loss by iteration and by time, gradient, landscape if given.
 std::vector<NamedPlot> optimization_plots(const Optimization& o);
+// Each optimized control over time.
+std::vector<Plot> control_plots(const Optimization& o);
+// The loss of each term summed up over time, before and after.
+std::vector<Plot> term_plots(const Optimization& o, Rollout<Simulation>& rollout);
 
 // True if the program was built with the viewer, which optimization_report needs.
 bool have_viewer();

@@ -1,8 +1,10 @@
 // Images of pages, rendered by an installed Chromium. Chromium is optional.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace costate {
 
@@ -21,5 +23,12 @@ bool can_screenshot();
 // The page as PNG with `density` image pixels per page pixel. Throws UsageError if there is no browser, or if
 // it does not write an image.
 std::string screenshot(const std::string& page, const ScreenshotSettings& settings, int density = 1);
+
+// PNG images of SVG drawings, all by one start of the browser. `waiting` is called meanwhile. Throws UsageError.
+std::vector<std::string> rasterize(const std::vector<std::string>& drawings, int density,
+                                   const std::function<void()>& waiting);
+
+// Starts xdg-open on a page and does not wait for it. False if it cannot be started.
+bool open_in_browser(const std::string& file);
 
 }  // namespace costate

@@ -15,7 +15,7 @@ KIND = {"max_relative_error", "taylor_order", "at_roundoff", "checked", "rejecte
 KEYS = {
     "info": {"name", "description", "file", "bodies", "joints", "nq", "nv", "nu", "mass", "shapes", "shape_pairs", "sites", "sensors", "warnings", "parameters",
              "variables", "steps", "time_step"},
-    "simulate": {"name", "steps", "duration", "loss", "solver", "seconds", "steps_per_second", "out"},
+    "simulate": {"name", "steps", "duration", "loss", "terms", "solver", "seconds", "steps_per_second", "out"},
     "gradcheck": KIND | {"name", "steps", "loss", "objective", "seed", "variables", "seconds"},
     "gradient": {"name", "steps", "loss", "gradient_norm", "largest_adjoint", "solver", "schedule", "forward_evaluations",
                  "checkpoint_bytes", "disk", "seconds"},

@@ -9,12 +9,13 @@ import pty
 import re
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import time
 import unittest
 
-from cli import BAD_INPUT, CHECK_FAILED, COMMANDS, Cli, KIND, PROGRAM, changed
+from cli import BAD_INPUT, CHECK_FAILED, COMMANDS, Cli, DONE, KIND, PROGRAM, changed
 
 SANITIZED = re.search(b"__[at]san_init", pathlib.Path(PROGRAM).read_bytes()) is not None
 
@@ -221,7 +222,7 @@ class Commands(Cli):
         self.assertEqual(self.report("info", "boat.json")["sites"], 1)
         self.assertRegex(self.run_costate("info", "boat.json"), r"m/cart .* bow\n")
         self.run_costate("simulate", "boat.json", "--out", "plain.csv")
-        self.run_costate("simulate", "boat.json", "--out", "a.csv", "--columns", "m/*,d(*),u(*),site(*bow)*")
+        self.run_costate("simulate", "boat.json", "--out", "a.csv", "--columns", "m/*,d(*),u(*),site(*bow).x,site(*bow).y,site(*bow).z")
         plain, rows = ([*csv.reader((self.folder / n).read_text().splitlines())] for n in ["plain.csv", "a.csv"])
         self.assertEqual(rows[0], plain[0] + ["site(m/bow).x", "site(m/bow).y", "site(m/bow).z"])
         self.assertEqual([row[:-3] for row in rows], plain)
@@ -248,6 +249,72 @@ class Commands(Cli):
         scene["sensors"][0]["type"] = "hight_scan"
         (self.folder / "boat.json").write_text(json.dumps(scene))
         self.refuse("info", "boat.json", because="/sensors/0/type.*height_scan")
+
+    def test_quantities_without_declaration(self):
+        scene = json.loads(changed(["models", 0, "model", "bodies", 0, "sites"], [{"name": "bow", "position": [0.3, 0, 0], "rpy_deg": [0, 0, 90]}]))
+        scene["controls"][0]["initial"] = 3
+        scene["gravity"] = [0, 0, -2]
+        scene["models"][0]["position"] = [0, 0, 4]
+        scene["sensors"] = [{"name": "turn", "type": "frame_quaternion", "site": "m/bow"}]
+        self.write("boat.json", json.dumps(scene))
+        self.run_costate("simulate", "boat.json", "--out", "a.csv", "--columns", "*")
+        rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader((self.folder / "a.csv").read_text().splitlines())]
+        for row in rows[:-1]:
+            v = row["d(m/rail, front)"]
+            self.assertAlmostEqual(row["energy.kinetic"], 0.5 * 2 * v * v, delta=1e-14)
+            self.assertAlmostEqual(row["energy.potential"], 2 * 2 * 4, delta=1e-12)
+            self.assertEqual([row["force(m/push)"], row["effort(m/rail, front)"]], [row["u(m/push)"]] * 2)
+            self.assertEqual([row[f"velocity(m/cart).{k}"] for k in ["x", "y", "z", "wx", "wy", "wz"]], [v, 0, 0, 0, 0, 0])
+            self.assertEqual([row[f"site_velocity(m/bow).{k}"] for k in "xyz"], [v, 0, 0])
+            self.assertEqual([row[f"site(m/bow).q{k}"] for k in "wxyz"], [row[f"sensor(turn)[{k}]"] for k in range(4)])
+        self.assertNotEqual(rows[0]["d(m/rail, front)"], rows[-2]["d(m/rail, front)"])
+        # what a trajectory holds besides the state does not hinder the viewer
+        if not self.without_viewer():
+            self.run_costate("view", "boat.json", "--run", "a.csv")
+        box = self.run_costate("simulate", "box_slide", "--steps", 4, "--columns", "contact(*)*,impulse(*),pose(box).*", "--out", "-")
+        for row in [*csv.DictReader(box.splitlines())][:-1]:
+            self.assertAlmostEqual(float(row["contact(box).fz"]), float(row["impulse(box)"]) / 1e-3, delta=1e-6 * float(row["contact(box).fz"]))
+            self.assertLess(float(row["contact(box).fx"]), 0)  # friction brakes it
+            self.assertAlmostEqual(float(row["contact(box).z"]), 0, delta=1e-3)
+            self.assertAlmostEqual(float(row["contact(box).y"]), float(row["pose(box).y"]), delta=1e-3)
+        self.refuse("simulate", "boat.json", "--columns", "velocity(m/crt).x", "--out", "b.csv", because=r'velocity\(m/cart\).x')
+
+    def test_the_loss_by_term(self):
+        scene = json.loads(changed(["objective"], [
+            {"term": "position", "body": "m/cart", "target": [0.2, 0, 0]}, {"term": "effort", "weight": 0.1, "at": "running"},
+            {"name": "rest", "term": "joint_velocity", "weight": 2}]))
+        scene["controls"][0]["initial"] = 1
+        self.write("three.json", json.dumps(scene))
+        r = self.report("simulate", "three.json")
+        self.assertEqual(list(r["terms"]), ["position", "effort", "rest"])
+        self.assertAlmostEqual(sum(r["terms"].values()), r["loss"], delta=1e-14)
+        self.assertEqual(r["terms"], self.report("optimize", "three.json", "--iterations", 0)["terms"]["before"])
+        self.assertRegex(self.run_costate("simulate", "three.json"), r"\n  effort +[0-9.]+\n  rest +[0-9.]+\n")
+        robot = self.robot()
+        self.assertEqual(self.report("simulate", robot, "--steps", 5)["terms"], {})
+
+    def test_open_a_page(self):
+        if self.without_viewer():
+            self.skipTest("built without the viewer")
+        folder = self.folder / "bin"
+        folder.mkdir()
+        (folder / "xdg-open").write_text(f'#!/bin/sh\nprintf %s "$1" > "{self.folder}/opened.tmp"; mv "{self.folder}/opened.tmp" "{self.folder}/opened"\n')
+        (folder / "xdg-open").chmod(0o755)
+        run = lambda path: subprocess.run([PROGRAM, "view", self.scene, "--open"], capture_output=True, text=True, cwd=self.folder,
+                                          env=dict(os.environ, PATH=path), timeout=100)
+        self.assertEqual(run(f"{folder}:/usr/bin:/bin").stderr, "")
+        while not (self.folder / "opened").exists():
+            time.sleep(0.01)
+        self.assertEqual((self.folder / "opened").read_text(), str((self.folder / "spring.html").resolve()))
+        self.assertRegex(run("/nonexistent").stderr, r"warning: xdg-open cannot be started: open spring.html in a browser")
+        self.refuse("view", self.scene, "--png", "a.png", "--open", because="--open requires a page: add --out FILE")
+
+    def test_a_moment_after_the_end(self):
+        if self.without_viewer() or not any(map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])):
+            self.skipTest("needs the viewer and Chromium")
+        for at, said in ((99, "--at 99 is after the end of the run, 0.2 s"), (-1, "--at -1 is before the start of the run, 0 s")):
+            p = subprocess.run([PROGRAM, "view", self.scene, "--png", "a.png", f"--at={at}"], capture_output=True, text=True, cwd=self.folder)
+            self.assertEqual((p.returncode, p.stderr), (DONE, f"costate: warning: {said}; the image shows this moment\n"))
 
     def test_columns(self):
         text = self.run_costate("simulate", "box_slide", "--steps", 4, "--columns", "impulse(box),pose(b*).z,pose(*).qw", "--out", "-")

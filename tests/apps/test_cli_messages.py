@@ -61,7 +61,7 @@ class Messages(Cli):
 
     def test_the_width_of_the_terminal(self):
         for columns in (100, 60, 30):
-            code, shown = self.on_terminal("simulate", "quadruped_stand", "--steps", 400000, columns=columns)
+            code, shown = self.on_terminal("simulate", "quadruped_stand", "--steps", 100000, columns=columns)
             lines = [line.replace(b"\x1b[K", b"") for line in shown.split(b"\r")]
             bars = [line for line in lines if b"quadruped" in line]
             self.assertEqual(code, DONE)

@@ -3,7 +3,11 @@
 import copy
 import csv
 import json
+import math
 import os
+import pathlib
+import shutil
+import struct
 import subprocess
 import unittest
 import xml.etree.ElementTree
@@ -20,13 +24,38 @@ class Optimize(Cli):
             self.assertIn("control m/push", (self.folder / "report.html").read_text())
             self.refuse("view", self.scene, "--png", "a.png", because="Chromium")
         self.assertIn("plots", self.run_costate("optimize", self.scene, "--plots", "plots"))
-        for name in ["loss", "gradient", "control_m_push"]:
+        for name in ["loss", "gradient", "terms", "controls"]:
             self.assertTrue(xml.etree.ElementTree.parse(self.folder / f"plots/{name}.svg").getroot().tag.endswith("svg"))
             with open(self.folder / f"plots/{name}.csv", newline="") as file:
                 header, *rows = csv.reader(file)
             self.assertIn(header[0], ["iteration", "time, s"])
             self.assertTrue(rows)
             [float(x) for row in rows for x in row[:2]]
+        with open(self.folder / "plots/controls.csv", newline="") as file:
+            header, *rows = csv.reader(file)
+        self.assertEqual(header, ["time, s", "value", "curve", "plot"])
+        self.assertEqual({(row[2], row[3]) for row in rows}, {("before", "m/push"), ("after", "m/push")})
+        last = {row[2]: float(row[1]) for row in csv.reader((self.folder / "plots/terms.csv").read_text().splitlines()[1:])}
+        r = self.report("optimize", self.scene)
+        self.assertEqual(last, {"before": r["initial_loss"], "after": r["final_loss"]})
+
+    def test_one_browser_draws_all_plots(self):
+        browser = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+        if not browser:
+            self.skipTest("there is no Chromium")
+        script = pathlib.Path(self.write("browser", f'#!/bin/sh\necho >> "{self.folder}/starts"\nexec "{browser}" "$@"\n'))
+        script.chmod(0o755)
+        os.environ["COSTATE_CHROMIUM"] = str(script)
+        self.addCleanup(os.environ.pop, "COSTATE_CHROMIUM")
+        self.run_costate("optimize", self.scene, "--plots", "plots")
+        images = sorted((self.folder / "plots").glob("*.png"))
+        self.assertEqual([p.stem for p in images], sorted(p.stem for p in (self.folder / "plots").glob("*.svg")))
+        self.assertEqual((self.folder / "starts").read_text(), "\n")
+        for image in images:
+            data = image.read_bytes()
+            self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+            svg = xml.etree.ElementTree.parse(image.with_suffix(".svg")).getroot()
+            self.assertEqual(struct.unpack(">II", data[16:24]), (3 * int(svg.get("width")), 3 * int(svg.get("height"))))
 
     def test_comparison_and_landscape(self):
         os.environ["COSTATE_CHROMIUM"] = "/nonexistent"
@@ -162,6 +191,32 @@ class Optimize(Cli):
         self.assertRegex(stderr(self.write("alone.json", json.dumps(scene))), said + "if it is not the optimum, change \"initial\"")
         scene["objective"][0]["target"] = [0.25, 0, 2]  # nothing to gain
         self.run_costate("optimize", self.write("there.json", json.dumps(scene)), "--quiet")
+
+    def test_a_gradient_of_rounding_at_the_start(self):
+        pole = {"bodies": [{"name": "pole", "joint": {"name": "hinge", "type": "revolute", "axis": [0, 1, 0]}, "mass": 1, "com": [0, 0, 0.5],
+                            "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}],
+                "actuators": [{"name": "torque", "joint": "hinge", "type": "motor"}]}
+        scene = {"time_step": 0.01, "steps": 50, "models": [{"name": "p", "model": pole}], "initial": {"joints": {"p/hinge": math.pi}},
+                 "controls": [{"actuators": ["*"], "optimize": "per_step", "initial": 0}],
+                 "objective": [{"term": "position", "body": "p/pole", "point": [0, 0, 1], "target": [0, 0, 1]}]}
+        hangs = self.write("hangs.json", json.dumps(scene))
+        for method in ["lbfgs", "ilqr", "multiple_shooting", "gradient_descent"]:
+            with self.subTest(method):
+                p = subprocess.run([PROGRAM, "optimize", hangs, "--method", method, "--iterations", "5"], capture_output=True, text=True)
+                self.assertEqual(p.returncode, CHECK_FAILED, p.stdout)
+                self.assertRegex(p.stderr, r"\Acostate: no progress: the gradient is [0-9.]+e-\d+, which is nothing but rounding, for all 50 variables "
+                                           r"at the start; if it is not the optimum, change \"initial\"[^\n]+\n\Z")
+        scene["initial"]["joints"]["p/hinge"] = 3
+        self.run_costate("optimize", self.write("swings.json", json.dumps(scene)), "--iterations", 5, "--quiet")
+
+    def test_gauss_newton_says_that_it_converged(self):
+        r = self.report("optimize", "double_pendulum_identification", "--method", "gauss_newton", "--iterations", 100)
+        self.assertEqual(r["stopped"], "converged")  # with noise left in the residuals
+        scene = copy.deepcopy(SPRING)
+        scene["controls"][0]["optimize"] = "per_step"
+        r = self.report("optimize", self.write("exact.json", json.dumps(scene)), "--method", "gauss_newton", "--iterations", 100)
+        self.assertLess(r["final_loss"], 1e-25)
+        self.assertIn(r["stopped"], ["converged", "gradient vanishes"])
 
 
 if __name__ == "__main__":

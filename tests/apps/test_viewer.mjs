@@ -35,8 +35,8 @@ function scene(name, value) {
 
 // A page that is open, and everything that its console said.
 let browser;
-async function open(file, { width = 800, height = 600, hash = "" } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, offline: true });
+async function open(file, { width = 800, height = 600, hash = "", colorScheme = "light" } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, offline: true, colorScheme });
   const page = await context.newPage();
   const said = [];
   page.on("console", (message) => {
@@ -253,6 +253,44 @@ const tests = {
     }
   },
 
+  async "only ground that is there bears shadows"() {
+    for (const ground of [true, false]) {
+      const file = scene("bare.json", balls([ball("b", [0, 0, 0.5])], ground ? {} : { ground: false }));
+      const { page, close } = await open(make("bare.html", file), { width: 320, height: 240 });
+      const planes = await page.evaluate(() => costate.world.scene.children.filter((o) => o.geometry?.type === "PlaneGeometry").map((o) => o.receiveShadow));
+      assert.deepEqual(planes, [ground]);
+      await close();
+    }
+  },
+
+  async "a report opens at the end, with before in grey and after in blue in the time line too, in light and dark"() {
+    costate("optimize", "cartpole", "--iterations", "2", "--report", at("report.html"));
+    for (const colorScheme of ["light", "dark"]) {
+      const { page, said, close } = await open(at("report.html"), { colorScheme });
+      assert.deepEqual(await page.evaluate(() => [costate.time === costate.end, costate.panel.box.open]), [true, false]);
+      const colours = await page.evaluate(() => {
+        const canvas = document.querySelector("canvas.timeline");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        const seen = { grey: 0, blue: 0, green: 0 };
+        for (let i = 0; i < data.length; i += 4) {
+          const [r, g, b, a] = data.subarray(i, i + 4);
+          if (a < 200) continue;
+          seen.grey += r === 0x8c && g === 0x8c && b === 0x8c;
+          seen.blue += b > 120 && b > r + 60 && b > g + 40;
+          seen.green += g > r + 60 && g > b + 40;
+        }
+        return seen;
+      });
+      assert.ok(colours.grey > 50 && colours.blue > 50 && colours.green === 0, JSON.stringify(colours));
+      const background = await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, costate.world.scene.background.getHexString()]);
+      assert.deepEqual(background, colorScheme === "light" ? ["rgb(255, 255, 255)", "f6f7f8"] : ["rgb(21, 24, 26)", "1c2023"]);
+      const titles = await page.evaluate(() => [...document.querySelectorAll("figure > svg > text:first-of-type")].map((text) => text.textContent));
+      assert.equal(new Set(titles).size, titles.length, titles.join(", "));
+      assert.deepEqual(said, []);
+      await close();
+    }
+  },
+
   async "an empty trajectory, and pages that are cut off or changed, give a message"() {
     const file = scene("one.json", balls([ball("b", [0, 0, 0.5])]));
     costate("simulate", file, "--out", at("full.csv"));
@@ -352,7 +390,7 @@ const tests = {
     const text = await page.locator("body").innerText();
     for (const part of ["loss before", "loss after", "Before and after", "Controls", "Optimized variables", "control arm/torque1", "Settings and versions", "gauss_newton", "costate optimize throw --iterations 3 --report"])
       assert.ok(text.includes(part), part);
-    assert.equal(await page.locator("figure svg").count(), 3 + 7);
+    assert.equal(await page.locator("figure svg").count(), 4 + 7);
     assert.deepEqual(await page.evaluate(() => costate.runs.map((run) => [run.label, Boolean(run.adjointNorms)])), [["before", true], ["after", true]]);
     assert.equal(await page.locator("b").count(), 0);
     assert.deepEqual(said, []);

@@ -6,7 +6,7 @@ import { handleKeys } from "./keys.js";
 import { Labels } from "./marks.js";
 import { Overlays } from "./overlays.js";
 import { listen } from "./live.js";
-import { element, Panel } from "./panel.js";
+import { element, inDocument, Panel } from "./panel.js";
 import { Run } from "./run.js";
 import { Shapes, Skeleton } from "./shapes.js";
 import { showSheet } from "./sheet.js";
@@ -270,7 +270,8 @@ async function open() {
     document.body.classList.toggle("bare", options.get("ui") === "0");
     const app = new App(parent, header, planes);
     window.costate = app;
-    app.seek(Number(options.get("t") ?? app.start));
+    // a report opens at the end, where its runs differ
+    app.seek(Number(options.get("t") ?? (inDocument() ? app.end : app.start)));
     app.drawNow();
     if (options.has("sheet")) showSheet(app, Number(options.get("sheet")));
     app.openedIn = performance.now() - began;

@@ -11,6 +11,9 @@ export function element(tag, attributes = {}, ...children) {
   return node;
 }
 
+// A report, in which the viewer is one figure of several.
+export const inDocument = () => document.body.classList.contains("document");
+
 export const switches = [
   ["shapes", "shapes", "s"],
   ["visuals", "visual geometry", "v"],
@@ -68,7 +71,7 @@ export class Panel {
     for (const [key, what] of help) keys.append(element("dt", {}, key), element("dd", {}, what));
     this.box = element(
       "details",
-      { className: "panel", open: parent.clientWidth > 700 },
+      { className: "panel", open: parent.clientWidth > 700 && !inDocument() },
       element("summary", {}, "Show"),
       ...(runs.length > 1 ? this.runBoxes.map(({ row }) => row) : []),
       ...rows,

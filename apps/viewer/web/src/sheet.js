@@ -1,4 +1,5 @@
 // A contact sheet: one image with moments of the run at equal distances in time, each with its time.
+import { theme } from "./colours.js";
 import { element } from "./panel.js";
 
 export function showSheet(app, wanted) {
@@ -22,7 +23,7 @@ function drawSheet(app, sheet, count) {
   const w = Math.floor(sheet.width / columns);
   const h = Math.floor(sheet.height / rows);
   const c = sheet.getContext("2d");
-  c.fillStyle = "#fff";
+  c.fillStyle = theme.ground;
   c.fillRect(0, 0, sheet.width, sheet.height);
   // The renderer draws one moment at a time, and its image is copied.
   renderer.setSize(w / ratio, h / ratio);
@@ -38,7 +39,7 @@ function drawSheet(app, sheet, count) {
     const x = (k % columns) * w;
     const y = Math.floor(k / columns) * h;
     c.drawImage(renderer.domElement, x, y, w - 2, h - 2);
-    c.fillStyle = "#222";
+    c.fillStyle = theme.text;
     c.fillText(`${Number(app.time.toPrecision(4))} s`, x + 8 * ratio, y + h - 8 * ratio);
   }
 }

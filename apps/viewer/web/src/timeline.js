@@ -1,5 +1,5 @@
 // The time line: the current time, and a plot over time of the norm of the adjoint or of a control and its gradient.
-import { palette } from "./colours.js";
+import { palette, runColour, theme } from "./colours.js";
 
 const pad = 10; // px on both sides of the plot
 
@@ -59,8 +59,8 @@ export class Timeline {
     c.scale(this.ratio, this.ratio);
     c.font = "11px system-ui, sans-serif";
     const bottom = this.height - 16;
-    c.fillStyle = "#5a636b";
-    c.strokeStyle = "#cfd5da";
+    c.fillStyle = theme.muted;
+    c.strokeStyle = theme.line;
     c.textAlign = "center";
     const step = niceStep(this.end - this.start, Math.max(2, this.width / 90));
     for (let t = Math.ceil(this.start / step - 1e-9) * step; t <= this.end * (1 + 1e-9) + 1e-12; t += step) {
@@ -97,8 +97,11 @@ export class Timeline {
     const span = high - low || Math.abs(high) || 1;
     if (high === low) (low -= 0.5 * span), (high += 0.5 * span);
     const y = (value) => bottom - ((bottom - top) * (Math.min(high, Math.max(low, value)) - low)) / (high - low);
-    lines.forEach(({ run, values, dashed }, index) => {
-      c.strokeStyle = palette[index % palette.length];
+    // the colour of a line is that of its run, where there are several
+    const colour = ({ run }, index) => runColour(this.runs.indexOf(run), this.runs.length) ?? palette[index % palette.length];
+    lines.forEach((line, index) => {
+      const { run, values, dashed } = line;
+      c.strokeStyle = colour(line, index);
       c.lineWidth = 1.5;
       c.setLineDash(dashed ? [5, 3] : []);
       c.beginPath();
@@ -106,18 +109,19 @@ export class Timeline {
       c.stroke();
     });
     c.setLineDash([]);
-    const number = (x) => (this.plot.log ? `1e${x.toFixed(1)}` : Number(x.toPrecision(3)).toString());
+    const number = (x) => Number((this.plot.log ? 10 ** x : x).toPrecision(this.plot.log ? 1 : 3)).toString();
     c.textAlign = "left";
-    c.fillStyle = "#5a636b";
+    c.fillStyle = theme.muted;
     c.fillText(number(high), pad, top - 3);
     c.fillText(number(low), pad, bottom - 3);
     let right = this.width - pad;
     c.textAlign = "right";
     lines
-      .map(({ run, label, dashed }, index) => ({ text: label + (this.runs.length > 1 ? `, ${run.label}` : "") + (dashed ? " (dashed)" : ""), index }))
+      .map((line, index) => ({ ...line, index }))
+      .map(({ run, label, dashed, index }) => ({ run, text: label + (this.runs.length > 1 ? `, ${run.label}` : "") + (dashed ? " (dashed)" : ""), index }))
       .reverse()
-      .forEach(({ text, index }) => {
-        c.fillStyle = palette[index % palette.length];
+      .forEach(({ run, text, index }) => {
+        c.fillStyle = colour({ run }, index);
         if (right > 0.25 * this.width) c.fillText(text, right, top - 4);
         right -= c.measureText(text).width + 12;
       });
@@ -132,7 +136,7 @@ export class Timeline {
     c.drawImage(this.background, 0, 0);
     c.scale(this.ratio, this.ratio);
     const x = this.x(time);
-    c.strokeStyle = c.fillStyle = "#111";
+    c.strokeStyle = c.fillStyle = theme.text;
     c.lineWidth = 1.5;
     c.beginPath();
     c.moveTo(x, 4);

@@ -1,6 +1,7 @@
 // The surroundings of the bodies: renderer, light with shadows, ground with a grid, camera.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { theme } from "./colours.js";
 
 // The bounding box of all runs with their shapes and `targets`: {box, middle, radius}. Bodies beyond a hundred times
 // the radius of the start are ignored.
@@ -71,12 +72,12 @@ function gridTexture(cells) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 256;
   const c = canvas.getContext("2d");
-  c.fillStyle = "#eef0f2";
+  c.fillStyle = theme.ground;
   c.fillRect(0, 0, 256, 256);
-  c.strokeStyle = "#dfe3e6";
+  c.strokeStyle = theme.fine;
   c.lineWidth = 1;
   for (let k = 1; k < 5; ++k) c.strokeRect(-1, -1, (256 * k) / 5, 258), c.strokeRect(-1, -1, 258, (256 * k) / 5);
-  c.strokeStyle = "#b9c0c6";
+  c.strokeStyle = theme.coarse;
   c.lineWidth = 3;
   c.strokeRect(0, 0, 256, 256);
   const texture = new THREE.CanvasTexture(canvas);
@@ -93,7 +94,7 @@ export class World {
     Object.assign(this, bounds(runs, targets));
     const { box, radius } = this;
     this.scene = new THREE.Scene();
-    this.scene.background = new THREE.Color("#f6f7f8");
+    this.scene.background = new THREE.Color(theme.background);
     this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
@@ -144,10 +145,10 @@ export class World {
       const mesh = new THREE.Mesh(geometry, material);
       mesh.position.fromArray(plane.p);
       mesh.quaternion.set(plane.q[1], plane.q[2], plane.q[3], plane.q[0]);
-      mesh.receiveShadow = true;
+      mesh.receiveShadow = real; // what bears nothing shows no sign of being touched
       this.scene.add(mesh);
     }
-    this.scene.fog = new THREE.Fog("#f6f7f8", 14 * this.radius, 50 * this.radius);
+    this.scene.fog = new THREE.Fog(theme.background, 14 * this.radius, 50 * this.radius);
   }
 
   // Moves the camera as near as possible with the whole box in view and a margin.
