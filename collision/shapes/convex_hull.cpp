@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <queue>
 #include <stdexcept>
 
 #include "collision/shapes/hull.hpp"
@@ -55,9 +56,7 @@ struct Quickhull {
             points.push_back(((x - middle) / extent * cells).array().round().matrix().cast<std::int64_t>());
         start();
         if (static_cast<size_t>(most_vertices) < points.size()) {
-            int count = 4;
-            while (count < most_vertices && add_farthest())
-                ++count;
+            add_farthest(most_vertices - 4);
             return;
         }
         for (size_t t = 0; t < triangles.size(); ++t)
@@ -149,16 +148,19 @@ struct Quickhull {
         return best;
     }
 
-    // Adds the highest point above any triangle; false if there is none.
-    bool add_farthest() {
-        int best = -1;
-        double most = 0;
-        for (size_t t = 0; t < triangles.size(); ++t)
-            if (triangles[t].alive && !triangles[t].outside.empty())
-                if (const double h = height(triangles[t], highest(static_cast<int>(t))); best < 0 || h > most)
-                    most = h, best = static_cast<int>(t);
-        if (best >= 0) add_point(best);
-        return best >= 0;
+    // Adds the highest point above any triangle, `count` times or until there is none.
+    void add_farthest(int count) {
+        // by height, then the first triangle; what is outside a triangle is known when it is made
+        std::priority_queue<std::pair<double, int>> heights;
+        for (int added = 0, t = 0; added < count; ++added) {
+            for (; t < std::ssize(triangles); ++t)
+                if (triangle(t).alive && !triangle(t).outside.empty())
+                    heights.emplace(height(triangle(t), highest(t)), -t);
+            while (!heights.empty() && !triangle(-heights.top().second).alive)
+                heights.pop();
+            if (heights.empty()) return;
+            add_point(-heights.top().second);
+        }
     }
 
     // Replaces all triangles visible from the highest point above t by a cone from their rim to this point.

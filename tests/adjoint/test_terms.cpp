@@ -201,6 +201,17 @@ TEST_CASE("terms: gradients of all kinds against central differences, and the lo
         sum += loss;
     }
     CHECK(losses[3].first == "position 2");
+    const TermShares shares = term_shares(rollout, {s.theta, s.x0, s.z0}, 3);
+    REQUIRE(shares.courses().size() == losses.size());
+    for (size_t i = 0; i < losses.size(); ++i) {
+        const TermCourse& course = shares.courses()[i];
+        CHECK((course.name == losses[i].first && course.loss == losses[i].second));
+        REQUIRE(course.sums.size() == shares.noted().size());
+        CHECK((course.sums.front() == 0 && course.sums.back() == course.loss));
+        // terms of the end alone have nothing before it
+        if (!s.objective[i].running) CHECK(course.sums[course.sums.size() - 2] == 0);
+    }
+    CHECK((shares.noted()[0] == 0 && shares.noted()[1] == 3 && shares.noted().back() == s.steps));
     CHECK(sum == doctest::Approx(loss_of_rollout(s)).epsilon(1e-12));
     const GradcheckReport r = gradcheck(rollout, s.theta, s.x0, s.z0);
     for (const GradcheckKind* k : {&r.controls, &r.initial_state, &r.parameters}) {

@@ -39,6 +39,19 @@ class Optimize(Cli):
         r = self.report("optimize", self.scene)
         self.assertEqual(last, {"before": r["initial_loss"], "after": r["final_loss"]})
 
+    def test_the_view_of_a_motion(self):
+        link = {"mass": 1, "com": [0.25, 0, 0], "inertia": [0.01, 0.02, 0.02, 0, 0, 0]}
+        for axis, seen in (([0, 0, 1], "from above"), ([0, 1, 0], "along the y axis"), ([1, 0, 0], "along the x axis")):
+            along = [0.5, 0, 0] if axis[0] == 0 else [0, 0.5, 0]
+            arm = {"bodies": [link | {"name": "a", "joint": {"name": "j", "type": "revolute", "axis": axis}},
+                              link | {"name": "b", "parent": "a", "joint": {"name": "k", "type": "revolute", "axis": axis, "position": along}}],
+                   "actuators": [{"name": "m", "joint": "j", "type": "motor"}]}
+            scene = {"steps": 300, "time_step": 0.005, "gravity": [0, 0, 0], "models": [{"name": "arm", "model": arm}],
+                     "controls": [{"actuators": ["*"], "optimize": {"knots": 2}, "initial": 2}],
+                     "objective": [{"term": "position", "body": "arm/b", "target": [0.1, 0.1, 0.1]}]}
+            self.run_costate("optimize", self.write("arm.json", json.dumps(scene)), "--iterations", 3, "--out", "out")
+            self.assertIn(f"arm, seen {seen}", (self.folder / "out/motion.svg").read_text())
+
     def test_one_browser_draws_all_plots(self):
         browser = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
         if not browser:
