@@ -1,4 +1,4 @@
-#include "apps/cli/stationary.hpp"
+#include "apps/cli/optimize/stationary.hpp"
 
 #include <algorithm>
 #include <cstdio>

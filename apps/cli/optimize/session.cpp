@@ -1,4 +1,4 @@
-#include "apps/cli/optimize_session.hpp"
+#include "apps/cli/optimize/session.hpp"
 
 #include "apps/cli/shared_run.hpp"
 #include "apps/io/output.hpp"

@@ -1,6 +1,6 @@
-#include "apps/cli/constraints.hpp"
+#include "apps/cli/optimize/constraints.hpp"
 
-#include "apps/cli/closed_loop.hpp"
+#include "apps/cli/optimize/closed_loop.hpp"
 
 namespace costate {
 

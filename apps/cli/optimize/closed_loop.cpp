@@ -1,4 +1,4 @@
-#include "apps/cli/closed_loop.hpp"
+#include "apps/cli/optimize/closed_loop.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "apps/cli/restarts.hpp"
+#include "apps/cli/optimize/restarts.hpp"
 
 #include <exception>
 #include <mutex>
@@ -8,7 +8,7 @@
 #include "adjoint/optimize/augmented_lagrangian.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "apps/cli/optimize_session.hpp"
+#include "apps/cli/optimize/session.hpp"
 #include "apps/cli/shared_run.hpp"
 #include "scenes/memory.hpp"
 
