@@ -47,9 +47,9 @@ VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, doubl
     return d;
 }
 
-// Why a method ends whose steps from y do not reduce the loss any more. It has converged if the least damped of them
-// is below the precision of y, or the reduction that the linear model promises below that of the loss, as by xtol and
-// ftol of lmder (More, Garbow & Hillstrom 1980).
+// Why a method ends whose steps from y do not reduce the loss any more. It has converged if the least damped
+// of them is below the precision of y, or the reduction that the linear model promises below that of the
+// loss, as by xtol and ftol of lmder (More, Garbow & Hillstrom 1980).
 const char* reason_without_descent(const VecX<double>& y, const VecX<double>& d, double promised,
                                    double loss) {
     constexpr double precision = 1e-10;

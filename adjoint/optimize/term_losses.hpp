@@ -12,8 +12,8 @@ struct TermCourse {
     std::vector<double> sums;  // this sum at the noted steps
 };
 
-// Sums up the shares of the terms during a rollout, whose visitor it is. Notes the sums before every `every`-th step, and
-// at the end; 0: does not note them.
+// Sums up the shares of the terms during a rollout, whose visitor it is. Notes the sums before every
+// `every`-th step, and at the end; 0: does not note them.
 class TermShares {
 public:
     TermShares(const Simulation& simulation, const double* theta, int every = 0);

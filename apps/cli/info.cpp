@@ -41,8 +41,8 @@ int width_of(const std::vector<Row>& rows, size_t column, int most) {
     return width;
 }
 
-// Widths of the columns, 0 for those that are empty but for their heading. Those of lists shrink to keep the table
-// within `widest_table` characters, as far as their items allow.
+// Widths of the columns, 0 for those that are empty but for their heading. Those of lists shrink to keep the
+// table within `widest_table` characters, as far as their items allow.
 std::vector<int> column_widths(const std::vector<Row>& rows) {
     constexpr int unbounded = 1 << 20;
     const std::vector<Row> entries(rows.begin() + 1, rows.end());

@@ -24,8 +24,8 @@ bool is_goal(const Term& term) {
            (term.axes.array() != 0).all();
 }
 
-// Projection from the world to the drawing: from the side, to a horizontal axis and z, or from above, to x and y. All
-// axes have the same scale.
+// Projection from the world to the drawing: from the side, to a horizontal axis and z, or from above, to x
+// and y. All axes have the same scale.
 struct View {
     int axis, up;  // 0: x, 1: y, 2: z; to the right and upwards
     Point lower, upper;
@@ -101,8 +101,8 @@ std::string draw_shape(const View& view, const Shape& shape, const Vec3<double>&
     return polygon + "\"/>";
 }
 
-// The view that shows most of a motion with these extents: from the side of the longer horizontal axis, or from above if
-// the motion is flat.
+// The view that shows most of a motion with these extents: from the side of the longer horizontal axis, or
+// from above if the motion is flat.
 View view_of(const Vec3<double>& lower, const Vec3<double>& upper) {
     constexpr double flat = 0.5;  // height over the shorter horizontal axis
     const Vec3<double> extent = upper - lower;

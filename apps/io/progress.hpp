@@ -57,8 +57,8 @@ public:
         drawn_ = true;
     }
 
-    // "label [###...]after" in fewer than `columns`, so that the terminal does not scroll: the bar shrinks, then the
-    // text behind it is cut, then the label. 0 columns: no bound.
+    // "label [###...]after" in fewer than `columns`, so that the terminal does not scroll: the bar shrinks,
+    // then the text behind it is cut, then the label. 0 columns: no bound.
     static std::string fitted(const std::string& label, double share, const std::string& after, int columns) {
         constexpr int longest = 30, shortest = 10, frame = 4;  // the frame: two spaces and two brackets
         const int text = static_cast<int>(label.size() + after.size()) + frame;

@@ -2,12 +2,12 @@
 //
 //   sensor(<sensor>), sensor(<sensor>)[0] ...   of the sensors that a scene declares, in their own units
 //   force(<actuator>)                           of an actuator before its gear, N m or N
-//   effort(<joint>)                             sum of the actuators' forces on a joint with one dof, N m or N
+//   effort(<joint>)                             sum of the actuators' forces on a joint with one dof
 //   site(<site>).qw .qx .qy .qz                 orientation in the world
 //   velocity(<body>).x .y .z .wx .wy .wz        of the body's frame, world axes, m/s and rad/s
 //   site_velocity(<site>).x ... .wz             likewise
-//   contact(<body>).fx .fy .fz .x .y .z         sum of the forces of its contacts, N, and the mean of their points
-//                                               weighted by force, m, world axes; 0 without contact
+//   contact(<body>).fx .fy .fz .x .y .z         sum of the forces of its contacts, N, and the mean of their
+//                                               points weighted by force, m, world axes; 0 without contact
 //   energy.kinetic, energy.potential            of all bodies, J; potential in gravity, 0 at the origin
 #pragma once
 

@@ -8,9 +8,9 @@ namespace costate {
 // One line each: "costate: <text>" is an error, "costate: warning: <text>", "costate: note: <text>".
 enum class Message { error, warning, note };
 
-// Prints a message to stderr, needing no memory. Its beginning is coloured if stderr is a terminal, unless NO_COLOR
-// is set or TERM is dumb. Warnings and notes are left out after set_quiet(true).
-// A rank other than 0 is named.
+// Prints a message to stderr, needing no memory. Its beginning is coloured if stderr is a terminal, unless
+// NO_COLOR is set or TERM is dumb. Warnings and notes are left out after set_quiet(true). A rank other than 0
+// is named.
 void tell(Message kind, const char* text, int rank = 0);
 inline void tell(Message kind, const std::string& text) { tell(kind, text.c_str()); }
 

@@ -1,9 +1,9 @@
 // Trajectories as text, one row per state.
 //
-// Columns: time in s, then signals of adjoint/objective/signal.hpp, then quantities of apps/io/quantities.hpp. By default these are the coordinates of
-// every joint, then their velocities, then the controls. A row holds the state at its time, and controls and
-// impulses of the step that starts there; the last row repeats the controls and impulses of the row before
-// it. Quantities belong to the step, too.
+// Columns: time in s, then signals of adjoint/objective/signal.hpp, then quantities of
+// apps/io/quantities.hpp. By default these are the coordinates of every joint, then their velocities, then
+// the controls. A row holds the state at its time, and controls and impulses of the step that starts there;
+// the last row repeats the controls and impulses of the row before it. Quantities belong to the step, too.
 #pragma once
 
 #include <cstdio>

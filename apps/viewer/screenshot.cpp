@@ -120,7 +120,8 @@ public:
         html.close();
         if (!html) throw UsageError("cannot write '" + file.string() + "', from which images are made");
     }
-    // Starts the browser and returns a file of the folder that it writes, or its output if `file` is "output".
+    // Starts the browser and returns a file of the folder that it writes, or its output if `file` is
+    // "output".
     std::string open(const std::string& fragment, std::vector<std::string> more, const std::string& file,
                      const std::function<void()>& waiting = {}) const {
         std::vector<std::string> arguments{browser_,
@@ -176,7 +177,8 @@ constexpr const char* rasterizer = R"(<script>
   for (const svg of drawings) {
     const image = new Image();
     const loaded = new Promise((done) => (image.onload = done));
-    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(svg));
+    const text = new XMLSerializer().serializeToString(svg);
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
     await loaded;
     const canvas = document.createElement("canvas");
     canvas.width = density * svg.width.baseVal.value;

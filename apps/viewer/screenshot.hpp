@@ -24,7 +24,8 @@ bool can_screenshot();
 // it does not write an image.
 std::string screenshot(const std::string& page, const ScreenshotSettings& settings, int density = 1);
 
-// PNG images of SVG drawings, all by one start of the browser. `waiting` is called meanwhile. Throws UsageError.
+// PNG images of SVG drawings, all by one start of the browser. `waiting` is called meanwhile. Throws
+// UsageError.
 std::vector<std::string> rasterize(const std::vector<std::string>& drawings, int density,
                                    const std::function<void()>& waiting);
 

@@ -42,8 +42,8 @@ std::string readable(const std::string& pointer) {
     return out;
 }
 
-// ":<line>:<column>" of a value in its file; empty if the file does not have this value there, since the document is
-// no file, or was changed after reading.
+// ":<line>:<column>" of a value in its file; empty if the file does not have this value there, since the
+// document is no file, or was changed after reading.
 std::string position_in_file(const std::string& file, const std::string& pointer, const Json& value) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error)) return "";

@@ -13,8 +13,8 @@ struct TextPosition {
 
 TextPosition text_position(const std::string& text, size_t offset);
 
-// The position of the value at the tokens of a JSON pointer, for a member that of its key. The text must be well-formed
-// JSON, in which comments are allowed. None if there is no such value.
+// The position of the value at the tokens of a JSON pointer, for a member that of its key. The text must be
+// well-formed JSON, in which comments are allowed. None if there is no such value.
 std::optional<TextPosition> json_position(const std::string& text, const std::vector<std::string>& tokens);
 
 }  // namespace costate

@@ -113,8 +113,9 @@ std::vector<Excess> tendons_beyond_limits(const World& world, const VecX<double>
     return found;
 }
 
-// Numbers of the trees that gravity moves for ever, because nothing can hold them: their root is free, and neither
-// a shape of the world, nor an equality, a tendon through the world, a thruster or a tree that is held may touch them.
+// Numbers of the trees that gravity moves for ever, because nothing can hold them: their root is free, and
+// neither a shape of the world, nor an equality, a tendon through the world, a thruster or a tree that is
+// held may touch them.
 std::vector<int> falling_trees(const World& world, const VecX<double>& theta) {
     const Model& m = world.model;
     if (load3(theta.data() + m.gravity.at(0)).isZero(0)) return {};
@@ -159,7 +160,7 @@ std::vector<int> falling_trees(const World& world, const VecX<double>& theta) {
     return falling;
 }
 
-// A line for the robots, which have joints besides their free root or actuators, that fall. A body alone may be thrown.
+// A line for the robots that fall: trees with joints besides their free root. A body alone may be thrown.
 void say_falling(std::vector<std::string>& lines, const World& world, const VecX<double>& theta) {
     const Model& m = world.model;
     std::vector<Excess> found;

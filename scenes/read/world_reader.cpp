@@ -202,8 +202,9 @@ void warn_of_world(const Node& scene, const ImportedModel& robot, bool floor, co
                        "; to have them, write " + listed(keys) + " into the scene");
 }
 
-// The file of a model: in the scene's folder or below, or where a robot finds its meshes (scenes/import/mesh/mesh_path.hpp),
-// if the user has named folders or the scene is a file. Texts in memory may come from anywhere.
+// The file of a model: in the scene's folder or below, or where a robot finds its meshes
+// (scenes/import/mesh/mesh_path.hpp), if the user has named folders or the scene is a file. Texts in memory
+// may come from anywhere.
 std::filesystem::path find_model(const Node& name, const std::filesystem::path& folder,
                                  const ImportOptions& options) {
     if (!options.from_file && options.search.empty()) return find_file(name, folder);

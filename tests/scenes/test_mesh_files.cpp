@@ -290,7 +290,8 @@ TEST_CASE("mesh files: a hull of too many vertices becomes a coarse one, with a 
         s.warnings[0], folder.path("scene.json").string() + "#/models/1/model/bodies/0/shapes/0/file: ",
         "more than 100000 vertices; its 10000 outermost are used, beyond which it reaches by up to 0.0",
         "use a mesh with fewer vertices");
-    // between neighbours of 10000 evenly spread vertices, about 3.5 / sqrt(10000) apart as angles, is a sagitta
+    // between neighbours of 10000 evenly spread vertices, about 3.5 / sqrt(10000) apart as angles, is a
+    // sagitta
     const double left_out = hull_of_points(read_mesh_file(folder.path("ball.obj")).vertices).left_out;
     CHECK(left_out > 0);
     CHECK(left_out < 0.1 * 0.035 * 0.035 / 2);

@@ -18,7 +18,8 @@ struct MeshHull {
     double left_out = 0;  // of a coarse hull: farthest distance of the mesh beyond it, in this unit
 };
 
-// A hull with more vertices than max_hull_vertices is replaced by a coarse one of the outermost coarse_hull_vertices.
+// A hull with more vertices than max_hull_vertices is replaced by a coarse one of the outermost
+// coarse_hull_vertices.
 inline constexpr int max_hull_vertices = 100'000, coarse_hull_vertices = 10'000;
 MeshHull hull_of_points(const std::vector<Vec3<double>>& points,
                         int most_vertices = std::numeric_limits<int>::max());
