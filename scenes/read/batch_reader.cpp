@@ -103,8 +103,9 @@ void read_random_parameters(const Node& list, const World& world, const VecX<dou
                 check_offset(range, s, p, world, theta, optimized);
             for (int k = s.offset; k < s.offset + s.width; ++k) {
                 if (drawn[k])
-                    node["path"].fail("\"" + world.model.layout.element_name(k) + "\" is randomized twice",
-                                      "name it in one place");
+                    node["path"].fail(
+                        std::string("\"") + world.model.layout.element_name(k) + "\" is randomized twice",
+                        "name it in one place");
                 drawn[k] = true;
             }
             p.offset = s.offset;
