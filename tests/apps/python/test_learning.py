@@ -1,7 +1,12 @@
 """Learners of policies, and the examples that need PyTorch, matplotlib and scipy."""
+import contextlib
 import csv
 import dataclasses
+import signal
+import subprocess
+import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -340,6 +345,24 @@ class LearnerTest(unittest.TestCase):
             self.assertIn("<html", page.read_text())
 
 
+def descendants(pid):
+    """The processes that a process has started, and those that they have."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rsplit(")", 1)[1].split()
+            if int(fields[1]) == pid:
+                found += [int(path.parent.name), *descendants(int(path.parent.name))]
+    return found
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 class ExampleTest(unittest.TestCase):
     def test_the_table_of_pendulums_has_the_published_numbers_beside_ours(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -392,6 +415,30 @@ class ExampleTest(unittest.TestCase):
             self.assertIn("shac seed 0 has failed:", out.stderr)
             self.assertIn("IsADirectoryError", out.stderr)
             self.assertIn("| PPO | 1 |", out.stdout)
+
+    def test_no_process_outlives_a_run_that_is_killed(self):
+        """Killed after both trainings have begun; the processes end, and SIGTERM leaves no semaphores behind."""
+        for end in (signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(end.name), tempfile.TemporaryDirectory() as folder:
+                command = [sys.executable, EXAMPLES / "learn_cartpole.py", "--out", folder, "--seeds", "0", "--workers",
+                           "2", "--set", "*.epochs=100000", "*.every=1", "*.num_envs=4", "*.horizon=4"]
+                run = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+                begun = set()
+                while len(begun) < 2:
+                    line = run.stderr.readline()
+                    self.assertTrue(line, "the run has ended")
+                    begun.add(line.split()[0])
+                children = descendants(run.pid)
+                self.assertGreaterEqual(len(children), 2)
+                run.send_signal(end)
+                rest = run.communicate(timeout=60)[1]
+                self.assertEqual(run.returncode, 143 if end == signal.SIGTERM else -signal.SIGKILL)
+                if end == signal.SIGTERM:
+                    self.assertNotIn("semaphore", rest)
+                until = time.monotonic() + 20
+                while any(map(is_running, children)) and time.monotonic() < until:
+                    time.sleep(0.1)
+                self.assertFalse([pid for pid in children if is_running(pid)])
 
     def test_a_hopper_learns_and_its_run_resumes(self):
         small = ("--learners", "shac", "--seeds", 0, "--set", "shac.num_envs=8", "shac.horizon=8", "shac.every=1")

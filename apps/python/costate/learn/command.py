@@ -7,7 +7,6 @@ import dataclasses
 import importlib.util
 import json
 import math
-import multiprocessing
 import os
 import statistics
 import sys
@@ -21,6 +20,7 @@ import torch
 from ..gym.task import Task
 from .export import export
 from .learner import Learner, Settings
+from .processes import processes
 from .runs import Evaluation, Row, evaluate, replay, train, write_curve
 from .table import markdown, summarize, write_table
 
@@ -100,10 +100,9 @@ def _finished(experiment: Experiment, trials: List[Tuple[str, int]],
         for trial in trials:
             yield trial, _learn(experiment, *trial, options)
         return
-    context = multiprocessing.get_context("spawn")
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # of the processes that start now
-    with concurrent.futures.ProcessPoolExecutor(workers, context) as pool:
+    with processes(workers) as pool:
         jobs = {pool.submit(_learn, experiment, *trial, options): trial for trial in trials}
         for job in concurrent.futures.as_completed(jobs):
             error = job.exception()
