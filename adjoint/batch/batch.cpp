@@ -89,6 +89,8 @@ bool Batch::is_here() const { return workers_->is_here(); }
 
 void Batch::set_interrupt(Interrupt interrupt) { workers_->set_interrupt(std::move(interrupt)); }
 
+void Batch::set_progress(BatchProgress progress) { workers_->set_progress(std::move(progress)); }
+
 void Batch::set_parameters(const double* theta) {
     std::copy_n(theta, np(), theta_.begin());
     theta_stride_ = 0;

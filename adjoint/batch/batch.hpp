@@ -24,6 +24,7 @@
 #include "adjoint/batch/interrupt.hpp"
 #include "adjoint/batch/workspace.hpp"
 #include "adjoint/checkpoints/schedule.hpp"
+#include "solvers/step/observation.hpp"
 
 namespace costate {
 
@@ -65,6 +66,13 @@ struct BatchDirection {
     const double* x = nullptr;      // (n_env x ndx)
     const double* u = nullptr;      // (steps x n_env x nu)
     const double* theta = nullptr;  // (np)
+};
+
+// Columns of Jacobians that are wanted: masks, 0 for those that are left out. Null: all.
+struct JacobianColumns {
+    const unsigned char* x = nullptr;      // (ndx)
+    const unsigned char* u = nullptr;      // (nu)
+    const unsigned char* theta = nullptr;  // (np)
 };
 
 enum class EnvironmentStatus { ok, diverged };
@@ -120,6 +128,9 @@ public:
     // Asked by the calling thread between control steps, every 20 ms: whether `step`, `rollout`, `backward`
     // or `jacobian` ends with CallInterrupted. Empty: never.
     void set_interrupt(Interrupt interrupt);
+    // Told the same way how far `rollout`, `run`, `backward`, `run_backward`, `run_jvp`, `run_hvp` and `jacobian` are,
+    // and once at their end; they end with CallInterrupted if it returns true. Reverses count what is pulled back.
+    void set_progress(BatchProgress progress);
 
     // Parameters of all calls after it: one set theta (np), or with own_parameters theta (n_env x np).
     void set_parameters(const double* theta);
@@ -176,11 +187,20 @@ public:
     // The Jacobian of one control step from x (n_env x nx; null: the batch's own states) under u (n_env x nu),
     // in tangent coordinates, whatever the coordinates of covectors. Environments with which[e] = 0 are left
     // out, with their rows untouched (null: none). One that diverges has Jacobians of zero; returns how many.
+    // Columns that are left out stay untouched, too. Where the Jacobian of a time step has a closed form, they are
+    // not computed: in the first time step of a control step, and those of controls in all.
     int jacobian(const double* x, const double* u,
                  const unsigned char* which,  // (n_env), or null
                  double* by_x,                // out (n_env x ndx x ndx), or null
                  double* by_u,                // out (n_env x ndx x nu), or null
-                 double* by_theta);           // out (n_env x ndx x np), or null
+                 double* by_theta,            // out (n_env x ndx x np), or null
+                 const JacobianColumns& columns = {});
+
+    // visit(e, y) for the first time step of a control step from x (n_env x nx; null: the batch's own states) under
+    // u (n_env x nu), with its observation, by the thread that makes it; not for environments that diverge.
+    // Returns how many diverge.
+    using VisitStep = std::function<void(size_t e, const Observation<double>& y)>;
+    int observe_steps(const double* x, const double* u, const VisitStep& visit);
 
     // The sensors of states x (n_env x nx; null: the batch's own) under u (n_env x nu) and wrenches (n_env x
     // bodies x 6; null: none), in the first time step of a control step: y (n_env x ny). Returns how many
@@ -241,8 +261,9 @@ private:
                            const double* y_bar, double* x_bar, double* u_bar, double* wrenches_bar,
                            double* theta_bar) const;
     size_t wrenches_width() const { return 6 * world_.model.bodies.size(); }
+    struct ChosenColumns;
     bool control_step_jacobian(Worker& worker, size_t e, const double* x, const double* u,
-                               bool by_theta) const;
+                               const ChosenColumns& columns) const;
     int finish_step(bool own);
     void finish_backward(size_t e, int steps, int completed, const double* x, double* x_bar, double* u_bar,
                          double* theta_rows);

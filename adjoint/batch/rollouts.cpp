@@ -54,6 +54,7 @@ int Batch::backward(int steps, const double* x, const double* u, const int* comp
                     const double* states_bar, double* x_bar, double* u_bar, double* theta_bar, ThetaBar of) {
     double* rows = theta_bar_rows(theta_bar, of);
     std::fill(first_bar_.begin(), first_bar_.end(), 0.0);
+    const CountedCall call(*workers_, steps * n_env());
     workers_->for_each_chunk(n_env(), [&](Worker& worker, size_t first, size_t last) {
         const auto row = [&](int t, size_t e) { return t * n_env() + e; };
         const auto done = [&](size_t e) { return completed ? completed[e] : steps; };
@@ -72,10 +73,12 @@ int Batch::backward(int steps, const double* x, const double* u, const int* comp
             pull_back_control_steps(worker);
             for (const ReverseStep& it : worker.reverse)
                 if (!it.finite) outcome_[it.e] = EnvironmentStatus::diverged;
+            workers_->advance(last - first);
         }
         for (size_t e = first; e < last; ++e)
             finish_backward(e, steps, done(e), x + e * nx(), x_bar, u_bar, rows);
     });
+    call.finish();
     sum_theta_bar(theta_bar, of);
     return count_diverged();
 }

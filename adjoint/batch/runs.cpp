@@ -28,6 +28,7 @@ Schedule run_schedule(int steps, size_t state_bytes, size_t bytes) {
 
 int Batch::run(const BatchRun& run) {
     const size_t ny = world_.ny(), width = wrenches_width(), row = n_env() * nx();
+    const CountedCall call(*workers_, run.steps * n_env());
     workers_->for_each_chunk(n_env(), [&](Worker& worker, size_t first, size_t last) {
         for (size_t e = first; e < last; ++e) {
             normalize_state(world_, (run.x ? run.x : x_.data()) + e * nx(), x_next_.data() + e * nx());
@@ -59,8 +60,10 @@ int Batch::run(const BatchRun& run) {
             if (run.states)
                 std::copy_n(x_next_.data() + first * nx(), (last - first) * nx(),
                             run.states + t * row + first * nx());
+            workers_->advance(last - first);
         }
     });
+    call.finish();
     return finish_step(!run.x);
 }
 
@@ -174,6 +177,7 @@ void Batch::RunReverse::reverse(int t) {
         b.pull_back_control_steps(worker);
         for (const ReverseStep& it : worker.reverse)
             finite[it.e] = it.finite;
+        b.workers_->advance(last - first);
     });
     after = x;  // of the step before
 }
@@ -210,6 +214,7 @@ int Batch::run_backward(const BatchRun& run, const BatchSeeds& seeds, const Batc
     std::vector<std::vector<double>> slots(schedule.slots());
     RunReverse reverse(*this, run, seeds, out, theta_bar_rows(out.theta_bar, of));
     reverse.begin();
+    const CountedCall call(*workers_, run.steps * n_env());
     bool first_sweep = true;
     std::vector<double> before;
     while (!schedule.done()) {
@@ -235,6 +240,7 @@ int Batch::run_backward(const BatchRun& run, const BatchSeeds& seeds, const Batc
         }
     }
     reverse.finish();
+    call.finish();
     sum_theta_bar(out.theta_bar, of);
     return count_diverged();
 }

@@ -53,6 +53,7 @@ struct DualInputs {
 
 int Batch::run_jvp(const BatchRun& run, const BatchDirection& along, double* states_dot, double* y_dot) {
     const size_t ny = world_.ny();
+    const CountedCall call(*workers_, run.steps * n_env());
     workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         DualInputs in(world_, run, along, n_env(), e, parameters(e), run.x ? run.x : x_.data());
         TangentStep& step = worker.workspace->tangent_step(world_);
@@ -78,9 +79,11 @@ int Batch::run_jvp(const BatchRun& run, const BatchDirection& along, double* sta
                 in.x.swap(next);
             }
             if (finite && states_dot) tangent_of(world_, in.x, states_dot + at * ndx());
+            workers_->advance(1);
         }
         outcome_[e] = finite ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
     });
+    call.finish();
     return count_diverged();
 }
 
@@ -88,6 +91,7 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
                    const double* states_bar_dot, const BatchGradients& out_dot, ThetaBar of) {
     double* const rows = theta_bar_rows(out_dot.theta_bar, of);
     const int substeps = options_.substeps;
+    const CountedCall call(*workers_, run.steps * n_env());
     workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         DualInputs in(world_, run, along, n_env(), e, parameters(e), run.x ? run.x : x_.data());
         TangentStep& step = worker.workspace->tangent_step(world_);
@@ -122,6 +126,7 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
             }
             for (size_t i = 0; out_dot.u_bar && i < nu(); ++i)
                 out_dot.u_bar[at * nu() + i] = u_bar[i].d;
+            workers_->advance(1);
         }
         // by the tangent d at the state x, of which the first state is the retraction
         VecX<D> base_bar = VecX<D>::Zero(world_.nv()), tangent_bar = x_bar, start(world_.nq()),
@@ -139,6 +144,7 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
             rows[e * np() + i] = finite ? theta_bar[i].d : 0;
         outcome_[e] = finite ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
     });
+    call.finish();
     sum_theta_bar(out_dot.theta_bar, of);
     return count_diverged();
 }

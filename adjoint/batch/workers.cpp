@@ -51,22 +51,33 @@ Workers::Workers(const World& w, WorkspacePool& workspaces, const Schedule& sche
 
 void Workers::set_interrupt(Interrupt interrupt) {
     interrupt_ = std::move(interrupt);
-    pool_->set_idle(interrupt_ ? std::function<void()>([this] { ask_interrupt(); }) : nullptr);
+    set_idle();
+}
+
+void Workers::set_progress(BatchProgress progress) {
+    progress_ = std::move(progress);
+    set_idle();
+}
+
+void Workers::set_idle() {
+    pool_->set_idle(asks() ? std::function<void()>([this] { ask_interrupt(); }) : nullptr);
 }
 
 void Workers::begin_call() {
     for (const std::unique_ptr<Worker>& worker : workers_)
         worker->has_lane_parameters = false;
-    if (!interrupt_) return;
+    if (!asks()) return;
     interrupted_ = false;
-    asked_ = std::chrono::steady_clock::now();
+    if (expected_ == 0) asked_ = std::chrono::steady_clock::now();
 }
 
 void Workers::ask_interrupt() {
     constexpr std::chrono::milliseconds pause(20);
     const auto now = std::chrono::steady_clock::now();
     if (interrupted_ || now - asked_ < pause) return;
-    if (interrupt_()) interrupted_ = true;
+    if (interrupt_ && interrupt_()) interrupted_ = true;
+    if (progress_ && expected_ > 0 && progress_(done_.load(std::memory_order_relaxed), expected_))
+        interrupted_ = true;
     asked_ = now;
 }
 

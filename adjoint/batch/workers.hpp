@@ -63,8 +63,8 @@ private:
     long runs_ = 0;
 };
 
-// The Jacobians of the last time step, and of all time steps of a control step up to it: by_x (ndx x ndx),
-// by_u (ndx x nu), by_theta (ndx x np).
+// The Jacobians of the last time step, of whole states (step_by_x, step_by_u) with a warm start alone, and chosen
+// columns of that of all time steps of a control step up to it: by_x, by_u, by_theta (ndx x columns).
 struct ControlStepJacobian {
     using Matrix = StepJacobian::Matrix;
     StepJacobian closed_form;
@@ -137,14 +137,21 @@ public:
 
     // `interrupt` is asked by the calling thread, every 20 ms. None: an empty function.
     void set_interrupt(Interrupt interrupt);
-    // To be called by `work` between control steps. Throws CallInterrupted once `interrupt` has returned true.
+    // `progress` is told the same way how far a CountedCall is, and once at its end.
+    void set_progress(BatchProgress progress);
+    void advance(std::uint64_t control_steps) { done_.fetch_add(control_steps, std::memory_order_relaxed); }
+    // To be called by `work` between control steps. Throws CallInterrupted once `interrupt` or `progress` has
+    // returned true.
     void check_interrupt(const Worker& worker) {
-        if (!interrupt_) return;
+        if (!asks()) return;
         if (&worker == workers_.front().get()) ask_interrupt();
         if (interrupted_.load(std::memory_order_relaxed)) throw CallInterrupted();
     }
 
 private:
+    friend class CountedCall;
+    bool asks() const { return interrupt_ || progress_; }
+    void set_idle();
     void begin_call();
     void ask_interrupt();
     void rethrow();
@@ -153,8 +160,30 @@ private:
     std::vector<std::unique_ptr<Worker>> workers_;
     OwnedThreadPool pool_;
     Interrupt interrupt_;
+    BatchProgress progress_;
+    std::uint64_t expected_ = 0;  // 0: nothing is reported
+    std::atomic<std::uint64_t> done_{0};
     std::atomic<bool> interrupted_{false};
     std::chrono::steady_clock::time_point asked_;  // by the calling thread, which alone reads and writes it
+};
+
+// A call that makes so many control steps of single environments; its work says so by Workers::advance.
+class CountedCall {
+public:
+    CountedCall(Workers& workers, std::uint64_t control_steps) : workers_(workers) {
+        workers_.done_ = 0;
+        workers_.expected_ = control_steps;
+        workers_.asked_ = std::chrono::steady_clock::now();
+    }
+    ~CountedCall() { workers_.expected_ = 0; }
+    CountedCall(const CountedCall&) = delete;
+    CountedCall& operator=(const CountedCall&) = delete;
+    void finish() const {
+        if (workers_.progress_) workers_.progress_(workers_.expected_, workers_.expected_);
+    }
+
+private:
+    Workers& workers_;
 };
 
 }  // namespace costate

@@ -174,6 +174,18 @@ int costate_batch_set_interrupt(costate_batch* batch, const costate_interrupt* i
     });
 }
 
+int costate_batch_set_progress(costate_batch* batch, const costate_progress* progress) {
+    return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
+        if (!progress || !progress->report)
+            s.batch.set_progress({});
+        else
+            s.batch.set_progress([given = *progress](std::uint64_t done, std::uint64_t total) {
+                return given.report(given.data, done, total) != 0;
+            });
+        return COSTATE_OK;
+    });
+}
+
 int costate_batch_state(costate_batch* batch, double* x, int* status) {
     return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
         const Batch& b = s.batch;

@@ -1,5 +1,9 @@
 // Environments forwards in time, backwards, and where their frames are.
+#include <algorithm>
+
 #include "apps/c_api/batch.hpp"
+#include "apps/c_api/contact.hpp"
+#include "apps/c_api/options.hpp"
 
 namespace costate::c_api {
 namespace {
@@ -16,6 +20,29 @@ void check_frames(const Model& m, const int* frames, size_t n) {
     check_given("frames", frames, n);
     for (size_t i = 0; i < n; ++i)
         check_index("frame", frames[i], m.bodies.size() + m.sites.size());
+}
+
+struct JacobianOutputs {
+    double *by_x, *by_u, *by_theta;
+};
+
+int batch_jacobian(const char* function, costate_batch* batch, const double* x, const double* u,
+                   const unsigned char* which, const costate_columns* columns, const JacobianOutputs& out,
+                   int* status) {
+    return with_batch(function, batch, [&](SharedBatch& s) -> int {
+        const Batch& b = s.batch;
+        if (x) check_states(b, "x", x, 1);
+        check_rows("u", u, 1, b.n_env(), b.nu());
+        JacobianColumns chosen;
+        if (columns) {
+            const costate_columns given = known_options("costate_columns", *columns);
+            chosen = {given.x, given.u, given.theta};
+        }
+        const int diverged =
+            s.with_parameters().jacobian(x, u, which, out.by_x, out.by_u, out.by_theta, chosen);
+        write_status(b.outcome(), status);
+        return diverged;
+    });
 }
 
 }  // namespace
@@ -89,13 +116,33 @@ int costate_batch_backward(costate_batch* batch, int n_steps, const double* x, c
 
 int costate_batch_jacobian(costate_batch* batch, const double* x, const double* u, const unsigned char* which,
                            double* by_x, double* by_u, double* by_theta, int* status) {
+    return batch_jacobian(__func__, batch, x, u, which, nullptr, {by_x, by_u, by_theta}, status);
+}
+
+int costate_batch_jacobian_with(costate_batch* batch, const double* x, const double* u,
+                                const unsigned char* which, const costate_columns* columns, double* by_x,
+                                double* by_u, double* by_theta, int* status) {
+    return batch_jacobian(__func__, batch, x, u, which, columns, {by_x, by_u, by_theta}, status);
+}
+
+int costate_batch_contacts(costate_batch* batch, const double* x, const double* u, costate_contact* contacts,
+                           double* couples, size_t capacity, int* counts) {
     return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
         const Batch& b = s.batch;
         if (x) check_states(b, "x", x, 1);
         check_rows("u", u, 1, b.n_env(), b.nu());
-        const int diverged = s.with_parameters().jacobian(x, u, which, by_x, by_u, by_theta);
-        write_status(b.outcome(), status);
-        return diverged;
+        check_given("counts", counts);
+        check_given("contacts", contacts, capacity);
+        std::fill_n(counts, b.n_env(), COSTATE_DIVERGED);
+        s.with_parameters().observe_steps(x, u, [&](size_t e, const Observation<double>& y) {
+            counts[e] = y.contacts();
+            const int n = static_cast<int>(std::min<size_t>(counts[e], capacity));
+            for (int i = 0; i < n; ++i) {
+                write_contact(y.contact(i), contacts[e * capacity + i]);
+                if (couples) write(y.couple(i), couples + 3 * (e * capacity + i));
+            }
+        });
+        return std::max(0, *std::max_element(counts, counts + b.n_env()));
     });
 }
 

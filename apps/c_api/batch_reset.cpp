@@ -7,15 +7,15 @@ namespace {
 
 // What the file says, or one of its keyframes.
 VecX<double> named_start(const Scene& scene, const char* keyframe) {
-    VecX<double> x = scene.x0;
-    if (!keyframe) return x;
+    if (!keyframe) return scene.x0;
     const auto it = std::find_if(scene.keyframes.begin(), scene.keyframes.end(),
                                  [&](const Keyframe& k) { return k.name == keyframe; });
     if (it == scene.keyframes.end())
         throw Failure(COSTATE_BAD_ARGUMENT,
                       "there is no keyframe \"" + std::string(keyframe) + "\"" +
                           suggestion(keyframe, names_of(scene.keyframes, &Keyframe::name)));
-    enter_keyframe(*it, scene.world.model, x.data(), x.data() + scene.world.nq());
+    VecX<double> x(scene.world.nx());
+    enter_named(scene, *it, x);
     return x;
 }
 

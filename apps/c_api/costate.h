@@ -69,6 +69,9 @@ enum costate_status {
     COSTATE_INTERRUPTED = -8  /* ended by a costate_interrupt of the caller */
 };
 
+/* The name of a status, for example "COSTATE_DIVERGED"; "COSTATE_OK" for 0 and counts. */
+COSTATE_API const char* costate_status_name(int status);
+
 /* Kinds of named things. */
 enum costate_kind {
     COSTATE_BODY = 0,
@@ -90,6 +93,13 @@ typedef struct costate_interrupt {
     void* data;
 } costate_interrupt;
 
+/* A function of the caller that is told how far a long call is, by the calling thread, at most every 20 ms, and once
+ * at the end. Unless it returns 0, the call ends. It must not call what it is told of. `data` is passed to it. */
+typedef struct costate_progress {
+    int (*report)(void* data, uint64_t done, uint64_t total);
+    void* data;
+} costate_progress;
+
 typedef struct costate_model costate_model; /* opaque; never an address to be followed */
 typedef struct costate_batch costate_batch;
 typedef struct costate_controller costate_controller;
@@ -109,6 +119,8 @@ COSTATE_API int costate_version(int header);
  * the program may terminate, because the JSON library allocates memory when it frees values. */
 COSTATE_API int costate_model_load(const char* path, costate_model** model);
 COSTATE_API int costate_model_free(costate_model* model); /* null is allowed */
+/* A copy with parameters of its own, at first those that the model has; it shares the contents of the file. */
+COSTATE_API int costate_model_copy(const costate_model* model, costate_model** copy);
 
 /* How a robot is read; zeros mean the defaults. Later versions may add fields at the end. */
 typedef struct costate_load_options {
@@ -160,6 +172,22 @@ COSTATE_API int costate_model_set_parameters(costate_model* model, const double*
 
 /* The initial state of the file: q (nq), v (nv). */
 COSTATE_API int costate_model_initial_state(const costate_model* model, double* q, double* v);
+/* The state q (nq), v (nv) and the control u (nu) of a keyframe; each may be null. Joints that it does not name are in
+ * the initial state of the file, controls that it does not name are 0. */
+COSTATE_API int costate_model_keyframe(const costate_model* model, int keyframe, double* q, double* v,
+                                       double* u);
+
+/* The body that carries something, as an index of bodies, -1 for the world: of a COSTATE_BODY or a COSTATE_JOINT its
+ * parent, of a COSTATE_SITE its body. */
+COSTATE_API int costate_model_parent(const costate_model* model, int kind, int index, int* parent);
+
+/* The limits that the parameters now give, infinite where there are none. Of a COSTATE_ACTUATOR: limits[4] = {least
+ * control, greatest control, least force, greatest force}, forces before the gear. Of a COSTATE_JOINT: limits[2], of
+ * its position, rad or m, or of the angle of a spherical joint. */
+COSTATE_API int costate_model_limits(const costate_model* model, int kind, int index, double* limits);
+
+/* The time step h (1), s. */
+COSTATE_API int costate_model_time_step(const costate_model* model, double* h);
 
 /* ---- Configurations ---- */
 
@@ -337,6 +365,10 @@ COSTATE_API int costate_batch_set_parameters(costate_batch* batch, const double*
 /* `interrupt` is asked during calls on the batch, between control steps; such a call ends within a control
  * step of each thread. It must not call the batch. It is copied; null: nothing is asked. */
 COSTATE_API int costate_batch_set_interrupt(costate_batch* batch, const costate_interrupt* interrupt);
+/* `progress` is told how many control steps of single environments are done, during costate_batch_rollout, _run,
+ * _backward, _run_vjp, _jvp, _hvp and _jacobian; reverses count what is pulled back. A call that it ends returns
+ * COSTATE_INTERRUPTED. It is copied; null: nothing is told. */
+COSTATE_API int costate_batch_set_progress(costate_batch* batch, const costate_progress* progress);
 
 /* Resets the environments `envs` (n, each at most once; null: all n_env): to x (nx for all of them, or n x nx)
  * if given, otherwise to the keyframe, otherwise to the initial state of the file; without x, there are no
@@ -393,6 +425,28 @@ COSTATE_API int costate_batch_backward(costate_batch* batch, int n_steps, const 
 COSTATE_API int costate_batch_jacobian(costate_batch* batch, const double* x, const double* u,
                                        const unsigned char* which, double* by_x, double* by_u,
                                        double* by_theta, int* status);
+
+/* The same for chosen columns alone. columns: masks, with 0 for columns that are left out, which stay unchanged in the
+ * outputs; null masks: all. Where the Jacobian of a time step has a closed form (most scenes; not with a warm start),
+ * columns by x in the first time step of a control step, and those by u, are computed only if they are chosen. */
+typedef struct costate_columns {
+    size_t size;                /* sizeof(costate_columns) */
+    const unsigned char* x;     /* (ndx) */
+    const unsigned char* u;     /* (nu) */
+    const unsigned char* theta; /* (nparam) */
+} costate_columns;
+COSTATE_API int costate_batch_jacobian_with(costate_batch* batch, const double* x, const double* u,
+                                            const unsigned char* which, const costate_columns* columns,
+                                            double* by_x, double* by_u, double* by_theta, int* status);
+
+/* The contacts of the first time step of a control step from x (n_env x nx; null: the batch's own states) under u (n_env
+ * x nu), as costate_contacts has them; kept impulses of the states count. It does not advance the states. contacts
+ * (n_env x capacity): the first `capacity` of each environment; a null buffer with capacity 0 only counts. couples
+ * (n_env x capacity x 3), or null: those of torsional and rolling friction on a, N m s, world. counts (n_env): the
+ * number of contacts, or COSTATE_DIVERGED. Returns the largest number. */
+COSTATE_API int costate_batch_contacts(costate_batch* batch, const double* x, const double* u,
+                                       costate_contact* contacts, double* couples, size_t capacity,
+                                       int* counts);
 
 /* The sensors of states x (n_env x nx; null: the batch's own) under u (n_env x nu) and wrenches (n_env x nbody x
  * 6; null: none), in the first time step of a control step: y (n_env x ny). It does not advance the states. status
@@ -535,6 +589,9 @@ typedef struct costate_optimize_options {
     const costate_interrupt* interrupt; /* asked after each iteration; may be null */
     const costate_cost* cost;           /* added to the objective of the file; null: none. Only for "lbfgs",
                                  "gradient_descent", "momentum" and "adam", which ask for the gradient alone */
+    /* told of iterations, after `losses` are written; may be null. A run that it ends has the best variables so far,
+     * and `stopped` = "interrupted" */
+    const costate_progress* progress;
 } costate_optimize_options;
 
 typedef struct costate_optimize_result {

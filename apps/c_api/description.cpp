@@ -1,4 +1,4 @@
-// Loading, sizes, names and parameters.
+// Loading, copies, sizes, names and parameters.
 #include "adjoint/rollout/divergence.hpp"
 #include "apps/c_api/model.hpp"
 #include "apps/c_api/options.hpp"
@@ -10,7 +10,11 @@ using Shared = std::shared_ptr<SharedModel>;
 
 constexpr int steps_if_none = 1000;  // nothing here follows the scene's own controls
 
-costate_model* add(Scene scene) { return models().add(std::make_shared<SharedModel>(std::move(scene))); }
+costate_model* add(Scene scene) {
+    auto theta = std::make_shared<const VecX<double>>(scene.theta);
+    return models().add(
+        std::make_shared<SharedModel>(std::make_shared<const Scene>(std::move(scene)), theta));
+}
 
 bool read_flag(const char* name, int flag) {
     if (flag != 0 && flag != 1)
@@ -151,6 +155,15 @@ int costate_model_parse(const char* text, size_t n, const char* format, const ch
         check_given("model", model);
         *model = add(parse_scene(std::string(text, n), read_format(format), name ? name : "text",
                                  read_options(options), steps_if_none));
+        return COSTATE_OK;
+    });
+}
+
+int costate_model_copy(const costate_model* model, costate_model** copy) {
+    return guarded(__func__, [&]() -> int {
+        const Shared shared = models().get(model);
+        check_given("copy", copy);
+        *copy = models().add(std::make_shared<SharedModel>(shared->file, shared->parameters()));
         return COSTATE_OK;
     });
 }

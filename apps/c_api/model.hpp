@@ -13,14 +13,16 @@ namespace costate::c_api {
 
 // A scene, its parameters, and workspaces that no call has now. Parameters are replaced whole.
 struct SharedModel {
-    Scene scene;
+    const std::shared_ptr<const Scene> file;  // which copies share
+    const Scene& scene;
     WorkspacePool workspaces;
     std::mutex mutex;
     std::shared_ptr<const VecX<double>> theta;
-    explicit SharedModel(Scene s)
-        : scene(std::move(s)),
+    SharedModel(std::shared_ptr<const Scene> s, std::shared_ptr<const VecX<double>> parameters)
+        : file(std::move(s)),
+          scene(*file),
           workspaces(scene.world),
-          theta(std::make_shared<VecX<double>>(scene.theta)) {}
+          theta(std::move(parameters)) {}
 
     std::shared_ptr<const VecX<double>> parameters();
 };
@@ -52,6 +54,9 @@ private:
 
 // Fails unless a step may have these parameters (np).
 void check_parameters(const SharedModel& model, const double* theta);
+
+// The state x (nx) of a keyframe: the start of the file, without kept impulses, but for what the keyframe names.
+void enter_named(const Scene& scene, const Keyframe& keyframe, VecX<double>& x);
 
 // Arguments and results. `name` is the argument's.
 void check_given(const char* name, const void* pointer, size_t n = 1);

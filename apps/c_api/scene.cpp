@@ -19,6 +19,22 @@
 namespace costate::c_api {
 namespace {
 
+void write_losses(const OptimizeResult& r, const costate_optimize_options& options) {
+    for (size_t i = 0; i < r.losses.size() && i < options.n_losses; ++i)
+        options.losses[i] = r.losses[i];
+}
+
+// True if the caller, who is told how far the optimization is, wants to end it.
+bool report_progress(const OptimizeResult& r, const OptimizeSettings& settings,
+                     const costate_optimize_options& options) {
+    const costate_progress* progress = options.progress;
+    if (!progress || !progress->report) return false;
+    write_losses(r, options);
+    const auto done = static_cast<std::uint64_t>(std::max(0, r.iterations)),
+               total = static_cast<std::uint64_t>(std::max(0, settings.iterations));
+    return progress->report(progress->data, done, total) != 0;
+}
+
 // The function of a caller that is asked whether to end a call; asked at most every 20 ms.
 class Asked {
 public:
@@ -88,11 +104,16 @@ public:
         }
         return loss;
     }
-    OptimizeResult minimize(const OptimizeSettings& settings, const costate_cost* cost) {
-        const OptimizeProgress progress = [&](const OptimizeResult&) { asked_.check(); };
+    OptimizeResult minimize(const OptimizeSettings& settings, const costate_optimize_options& options) {
+        const costate_cost* cost = options.cost;
         const std::unique_ptr<LossFunction> other = other_loss(cost, true);
+        bool ends = false;
         Pauses pauses;
-        pauses.progress = progress;
+        pauses.progress = [&](const OptimizeResult& r) {
+            asked_.check();
+            ends = report_progress(r, settings, options) || ends;
+        };
+        pauses.interrupted = [&] { return ends; };
         if (!other) return optimize(rollout_, variables_, scene().constraints, settings, pauses);
         return optimize(*other, variables_, settings, pauses);
     }
@@ -242,8 +263,7 @@ Feedback feedback_law(const SceneRun& run, const VecX<double>& y) {
 
 void write_result(const OptimizeResult& r, const costate_optimize_options& options,
                   costate_optimize_result* out) {
-    for (size_t i = 0; i < r.losses.size() && i < options.n_losses; ++i)
-        options.losses[i] = r.losses[i];
+    write_losses(r, options);
     if (!out) return;
     *out = {};
     out->initial_loss = r.initial_loss;
@@ -316,7 +336,7 @@ int costate_scene_optimize(const costate_model* model, const costate_optimize_op
                           "nothing to optimize: the file marks no control, parameter or initial state with "
                           "\"optimize\"");
         check_given("y", y);
-        const OptimizeResult r = run.minimize(settings, given.cost);
+        const OptimizeResult r = run.minimize(settings, given);
         write(r.y, y);
         write_result(r, given, result);
         return COSTATE_OK;

@@ -1,4 +1,5 @@
 // A time step, its adjoint, its tangent and its Jacobian.
+#include "apps/c_api/contact.hpp"
 #include "apps/c_api/model.hpp"
 #include "solvers/step/jacobian.hpp"
 #include "solvers/step/observation.hpp"
@@ -235,15 +236,8 @@ int costate_contacts(const costate_model* model, const double* q, const double* 
         take_step(use, u);
         const Observation<double> y(use.world(), use.workspace().step);
         const int found = y.contacts();
-        for (int n = 0; n < found && static_cast<size_t>(n) < capacity; ++n) {
-            const ContactObservation<double> c = y.contact(n);
-            contacts[n].body_a = c.body_a;
-            contacts[n].body_b = c.body_b;
-            contacts[n].gap = c.gap;
-            write(c.point, contacts[n].point);
-            write(c.normal, contacts[n].normal);
-            write(c.impulse, contacts[n].impulse);
-        }
+        for (int n = 0; n < found && static_cast<size_t>(n) < capacity; ++n)
+            write_contact(y.contact(n), contacts[n]);
         return found;
     });
 }

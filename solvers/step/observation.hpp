@@ -51,6 +51,16 @@ template <class T> void observe_contact_adj(StepScratch<T>& s, int i, const Cont
     bar.geometry.gap += y_bar.gap;
 }
 
+// The couple of torsional and rolling friction of contact i on a, in world axes, N m s
+template <class T> Vec3<T> contact_couple(const StepScratch<T>& s, int i) {
+    const ContactPoint<T>& c = s.contacts.points[i];
+    const int row = s.rows.contact_row[i];
+    Vec3<T> couple = Vec3<T>::Zero();
+    for (int r = 3; row >= 0 && r < c.rows; ++r)
+        couple += s.impulses.lambda[row + r] * couple_arm(c, r) * c.direction(r);
+    return couple;
+}
+
 // True if the shape is one of the pair. shape -1: always true.
 inline bool touches(const FeaturePair& f, int shape) { return shape < 0 || f.a == shape || f.b == shape; }
 
@@ -80,6 +90,7 @@ public:
 
     int contacts() const { return static_cast<int>(s_.contacts.points.size()); }
     ContactObservation<T> contact(int i) const { return observe_contact(w_, s_, i); }
+    Vec3<T> couple(int i) const { return contact_couple(s_, i); }  // of contact i on a, N m s
     T normal_impulse(int shape) const { return costate::normal_impulse(s_, shape); }  // N s; -1: all
 
     int rows() const { return s_.rows.count; }  // number of constraint rows

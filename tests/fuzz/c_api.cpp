@@ -391,6 +391,7 @@ private:
                                    numbers(static_cast<std::int64_t>(losses)),
                                    losses,
                                    asked,
+                                   nullptr,
                                    nullptr};
         if (o.losses == nullptr) o.n_losses = seldom() ? 3 : 0;
         if (seldom()) o.iterations = -1;

@@ -8,7 +8,7 @@
 `costate.Model` computes with one state, `costate.Batch` with many, `costate.Scene` with the objective of a file,
 `costate.Controller` with its controls from measured states;
 `costate.identify` finds parameters from recordings, `costate.transition` linearizes a step, `costate.view` writes a
-page that replays states; `costate.gym` has environments, `costate.torch` functions for PyTorch, `costate.learn`
+page that replays states, `costate.write_trajectory` a file of them; `costate.gym` has environments, `costate.torch` functions for PyTorch, `costate.learn`
 learners (import these by name). Results are arrays of float64 in SI units. Arguments may be anything that numpy
 converts; arrays of float64 that are C-contiguous are passed without a copy.
 
@@ -27,20 +27,23 @@ from ._instruments import Signal
 from ._recordings import Recording
 from ._results import Evaluation, Identification
 from ._unknowns import Unknown
-from .batch import Batch, BatchGradient, BatchJacobian
+from ._batch_steps import BatchContacts, BatchJacobian
+from .batch import Batch, BatchGradient
 from .controller import Controller, Plan
 from .errors import (BadArgument, BadFile, BadHandle, BadVersion, Diverged, Error, Internal, Interrupted,
                      ModelWarning, NoMemory)
 from .identify import evaluate, identify
-from .linear import Transition, transition
-from .model import Model, ObservationGradient, StateGradient, StepGradient, StepJacobian
+from .linear import OutputTransition, Transition, transition
+from .model import Keyframe, Limits, Model, ObservationGradient, StateGradient, StepGradient, StepJacobian
 from .scene import Feedback, Optimization, Scene, read_controller
-from .viewer import view
+from .trajectories import Trajectory, read_trajectory, write_trajectory
+from .viewer import Page, view
 
 __all__ = [
-    "Model", "Batch", "Scene", "Optimization", "BatchGradient", "BatchJacobian", "ObservationGradient",
+    "Model", "Batch", "Scene", "Optimization", "BatchContacts", "BatchGradient", "BatchJacobian", "Keyframe", "Limits", "ObservationGradient",
     "Rollout", "RunBars", "SensorJacobian", "StateGradient", "StepGradient",
-    "StepJacobian", "Transition", "transition", "view", "Feedback", "read_controller", "Controller",
+    "StepJacobian", "OutputTransition", "Transition", "transition", "view", "Page", "Trajectory", "read_trajectory",
+    "write_trajectory", "Feedback", "read_controller", "Controller",
     "Plan", "Recording", "Signal",
     "Unknown", "Identification", "Evaluation", "identify", "evaluate", "ModelWarning", "Error", "BadArgument", "BadFile",
     "BadHandle", "BadVersion", "Diverged", "Internal", "Interrupted", "NoMemory", "__version__"

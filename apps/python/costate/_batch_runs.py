@@ -9,6 +9,7 @@ import numpy
 
 from ._arrays import Array, ArrayLike, Integers, Mask, check_wanted, numbers
 from ._library import SEED, Run, RunGradient, check, library
+from ._progress import Progress
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -70,20 +71,21 @@ def sensors_jacobian(batch: Batch, x: ArrayLike, u: Optional[ArrayLike], paramet
     return SensorJacobian(by_x, by_u, by_theta, status != 0)
 
 
-def run(batch: Batch, x: ArrayLike, u: ArrayLike, wrenches: Optional[ArrayLike]) -> Rollout:
+def run(batch: Batch, x: ArrayLike, u: ArrayLike, wrenches: Optional[ArrayLike],
+        progress: Optional[Progress]) -> Rollout:
     given, n_steps, kept = _run(batch, x, u, wrenches)
     out = Rollout(numpy.empty((n_steps, batch.n_env, batch.nx)), numpy.empty((n_steps, batch.n_env, batch.model.ny)),
                   numpy.empty(batch.n_env, numpy.int32))
     given.states, given.y = out.states.ctypes.data, out.sensors.ctypes.data
     given.completed = out.completed.ctypes.data
-    batch._run(library.costate_batch_run, ctypes.byref(given))
+    batch._run(library.costate_batch_run, ctypes.byref(given), progress=progress)
     del kept
     return out
 
 
 def run_vjp(batch: Batch, x: ArrayLike, u: ArrayLike, states_bar: Optional[ArrayLike], y_bar: Optional[ArrayLike],
             seed: Optional[Seed], wrenches: Optional[ArrayLike], max_bytes: int, wanted: Collection[str],
-            each: bool) -> RunBars:
+            each: bool, progress: Optional[Progress]) -> RunBars:
     given, n_steps, kept = _run(batch, x, u, wrenches)
     n, ny, width = batch.n_env, batch.model.ny, batch.nx if batch.ambient else batch.ndx
     if max_bytes < 0:
@@ -119,7 +121,7 @@ def run_vjp(batch: Batch, x: ArrayLike, u: ArrayLike, states_bar: Optional[Array
     if seed is not None:
         gradient.seed = callback
     try:
-        batch._run(library.costate_batch_run_vjp, ctypes.byref(given), ctypes.byref(gradient))
+        batch._run(library.costate_batch_run_vjp, ctypes.byref(given), ctypes.byref(gradient), progress=progress)
     except Exception:
         if failure:
             raise failure[0] from None

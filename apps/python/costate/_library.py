@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
 
@@ -51,6 +51,21 @@ class Interrupt(ctypes.Structure):
     _fields_ = [("ask", INTERRUPT), ("data", c_void_p)]
 
 
+REPORT = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)  # costate_progress.report
+
+
+class Progress(ctypes.Structure):
+    """costate_progress"""
+
+    _fields_ = [("report", REPORT), ("data", c_void_p)]
+
+
+class Columns(ctypes.Structure):
+    """costate_columns"""
+
+    _fields_ = [("size", c_size_t), ("x", c_void_p), ("u", c_void_p), ("theta", c_void_p)]
+
+
 class Run(ctypes.Structure):
     """costate_run"""
 
@@ -84,7 +99,7 @@ class OptimizeOptions(ctypes.Structure):
 
     _fields_ = [("size", c_size_t), ("method", c_char_p), ("iterations", c_int), ("max_loss_evaluations", c_int),
                 ("learning_rate", c_double), ("losses", POINTER(c_double)), ("n_losses", c_size_t),
-                ("interrupt", POINTER(Interrupt)), ("cost", POINTER(Cost))]
+                ("interrupt", POINTER(Interrupt)), ("cost", POINTER(Cost)), ("progress", POINTER(Progress))]
 
 
 class OptimizeResult(ctypes.Structure):
@@ -106,6 +121,7 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_model_load_with": [c_char_p, POINTER(LoadOptions), POINTER(_handle)],
     "costate_model_parse": [c_char_p, _size, c_char_p, c_char_p, POINTER(LoadOptions), POINTER(_handle)],
     "costate_model_free": [_handle],
+    "costate_model_copy": [_handle, POINTER(_handle)],
     "costate_model_nq": [_handle],
     "costate_model_nv": [_handle],
     "costate_model_nu": [_handle],
@@ -119,6 +135,10 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_model_get_parameters": [_handle, _array, _size],
     "costate_model_set_parameters": [_handle, _array, _size],
     "costate_model_initial_state": [_handle, _array, _array],
+    "costate_model_keyframe": [_handle, c_int] + 3 * [_array],
+    "costate_model_parent": [_handle, c_int, c_int, POINTER(c_int)],
+    "costate_model_limits": [_handle, c_int, c_int, _array],
+    "costate_model_time_step": [_handle, POINTER(c_double)],
     "costate_retract": [_handle] + 3 * [_array],
     "costate_difference": [_handle] + 3 * [_array],
     "costate_gradient_to_tangent": [_handle] + 3 * [_array],
@@ -147,13 +167,15 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_batch_free": [_handle],
     "costate_batch_set_parameters": [_handle, _array, _size],
     "costate_batch_set_interrupt": [_handle, POINTER(Interrupt)],
+    "costate_batch_set_progress": [_handle, POINTER(Progress)],
     "costate_batch_reset": [_handle, _array, _size, c_char_p, _array, _size, _array, _array],
     "costate_batch_state": [_handle] + 2 * [_array],
     "costate_batch_step": [_handle] + 4 * [_array],
     "costate_batch_rollout": [_handle, c_int] + 4 * [_array],
     "costate_batch_residuals": [_handle] + 2 * [_array],
     "costate_batch_backward": [_handle, c_int] + 7 * [_array] + [_size],
-    "costate_batch_jacobian": [_handle] + 7 * [_array],
+    "costate_batch_jacobian_with": [_handle] + 3 * [_array] + [POINTER(Columns)] + 4 * [_array],
+    "costate_batch_contacts": [_handle] + 4 * [_array] + [_size, _array],
     "costate_batch_sensors": [_handle] + 5 * [_array],
     "costate_batch_sensors_vjp": [_handle] + 8 * [_array] + [_size],
     "costate_batch_sensors_jacobian": [_handle] + 7 * [_array],

@@ -35,6 +35,21 @@ class Source(NamedTuple):
     law: Optional[str]
 
 
+class Keyframe(NamedTuple):
+    """A named state of a file, with its control."""
+
+    q: Array  # (nq)
+    v: Array  # (nv)
+    u: Array  # (nu): 0 where the keyframe names no control
+
+
+class Limits(NamedTuple):
+    """The least and the greatest values of actuators, infinite where there are none."""
+
+    control: Array  # (nu, 2)
+    force: Array  # (nu, 2), before the gear
+
+
 class LoadedModel:
     """The base of costate.Model: everything that needs no state."""
 
@@ -85,6 +100,12 @@ class LoadedModel:
                                                  None if source.format is None else source.format.encode(), name,
                                                  ctypes.byref(options), ctypes.byref(handle))
         check(status)
+        self._describe(handle, source)
+        for line in self.warnings if warn else ():
+            warnings.warn(line, ModelWarning, stacklevel=3)
+
+    def _describe(self, handle: ctypes.c_void_p, source: Source) -> None:
+        """Takes a handle, and reads sizes and names."""
         self._handle, self._source = handle, source
         self._finalizer = weakref.finalize(self, library.costate_model_free, handle)
         self.source = source.name
@@ -106,8 +127,6 @@ class LoadedModel:
         # what the file marks with "optimize" (see costate.Scene), for example "controls/arm/torque1[3]"
         self.variables = self._names(_VARIABLE)
         self.warnings = self._names(_WARNING)  # about unsupported elements and the initial state
-        for line in self.warnings if warn else ():
-            warnings.warn(line, ModelWarning, stacklevel=3)
         self._q, self._v, self._u = (self.nq,), (self.nv,), (self.nu,)
         self._x, self._dx, self._theta = (self.nx,), (self.ndx,), (self.nparam,)
 
@@ -120,6 +139,19 @@ class LoadedModel:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def copy(self: _Kind) -> _Kind:
+        """A model with parameters of its own, at first those of this one; nothing is read again."""
+        handle, other = ctypes.c_void_p(), type(self).__new__(type(self))
+        check(library.costate_model_copy(self._handle, ctypes.byref(handle)))
+        other._describe(handle, self._source)
+        return other
+
+    def __copy__(self: _Kind) -> _Kind:
+        return self.copy()
+
+    def __deepcopy__(self: _Kind, _: Any) -> _Kind:
+        return self.copy()
 
     def __reduce__(self) -> Tuple[Any, ...]:
         source = self._source
@@ -184,6 +216,56 @@ class LoadedModel:
         q, v = numpy.empty(self.nq), numpy.empty(self.nv)
         check(library.costate_model_initial_state(self._handle, q, v))
         return q, v
+
+    def keyframe(self, keyframe: Union[str, int]) -> Keyframe:
+        """The state and the control of a keyframe (its name or index). Joints that it does not name are in the
+        initial state of the file."""
+        which = index(self.keyframes, keyframe, "keyframe")
+        out = Keyframe(numpy.empty(self.nq), numpy.empty(self.nv), numpy.empty(self.nu))
+        check(library.costate_model_keyframe(self._handle, which, *out))
+        return out
+
+    @property
+    def time_step(self) -> float:
+        """The time step, s; "world/time_step" of the parameters."""
+        h = ctypes.c_double()
+        check(library.costate_model_time_step(self._handle, ctypes.byref(h)))
+        return h.value
+
+    @property
+    def parents(self) -> List[Optional[str]]:
+        """The body that carries each of `bodies`; None: the world."""
+        return self._carriers(_BODY, len(self.bodies))
+
+    @property
+    def site_bodies(self) -> List[Optional[str]]:
+        """The body of each of `sites`."""
+        return self._carriers(_SITE, len(self.sites))
+
+    def _carriers(self, kind: int, n: int) -> List[Optional[str]]:
+        carriers: List[Optional[str]] = []
+        parent = ctypes.c_int()
+        for i in range(n):
+            check(library.costate_model_parent(self._handle, kind, i, ctypes.byref(parent)))
+            carriers.append(None if parent.value < 0 else self.bodies[parent.value])
+        return carriers
+
+    @property
+    def actuator_limits(self) -> Limits:
+        """The `Limits` of controls and forces of the actuators, as the parameters are now."""
+        limits = numpy.empty((self.nu, 4))
+        for i in range(self.nu):
+            check(library.costate_model_limits(self._handle, _ACTUATOR, i, limits[i]))
+        return Limits(limits[:, :2].copy(), limits[:, 2:].copy())
+
+    @property
+    def joint_limits(self) -> Array:
+        """(n_joints, 2): least and greatest positions of joints with one dof, rad or m, and angles of spherical
+        joints, infinite where there are none, as the parameters are now."""
+        limits = numpy.empty((len(self.joints), 2))
+        for i in range(len(self.joints)):
+            check(library.costate_model_limits(self._handle, _JOINT, i, limits[i]))
+        return limits
 
     def state(self, q: ArrayLike, v: ArrayLike) -> Array:
         """The whole state x (nx) of q (nq) and v (nv), with no kept impulses."""

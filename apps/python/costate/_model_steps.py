@@ -13,7 +13,7 @@ from ._loaded_model import LoadedModel
 
 _ALL = ("q", "v", "u", "parameters")
 
-_CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("point", float, 3),
+CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("point", float, 3),
                         ("normal", float, 3), ("gap", float), ("impulse", float, 3)])  # costate_contact
 
 
@@ -192,7 +192,7 @@ class StepFunctions(LoadedModel):
         the world), point (3, m, world), normal (3, from b to a), gap (m, negative if they overlap), impulse (3, of
         the step, on a, N s)."""
         where = (*self._state(q, v), numbers("u", u, self._u))
-        contacts = numpy.empty(check(library.costate_contacts(self._handle, *where, None, 0)), _CONTACT)
+        contacts = numpy.empty(check(library.costate_contacts(self._handle, *where, None, 0)), CONTACT)
         check(library.costate_contacts(self._handle, *where, contacts, len(contacts)))
         return contacts
 

@@ -8,11 +8,13 @@ from typing import Any, Callable, Collection, NamedTuple, Optional, Sequence, Tu
 import numpy
 import numpy.typing
 
+from . import _batch_runs, _batch_steps
 from ._arrays import Array, ArrayLike, Integers, Mask, check_type, check_wanted
 from ._arrays import integer, integers, mask, numbers, output, suggestion
 from ._batch_runs import Rollout, RunBars, Seed, SensorJacobian
-from . import _batch_runs
+from ._batch_steps import BatchContacts, BatchJacobian, Chosen
 from ._library import BatchOptions, check, library
+from ._progress import Progress, Reporter
 from ._signals import Signals, in_main_thread
 from .errors import BadArgument
 from .model import Model
@@ -26,15 +28,6 @@ class BatchGradient(NamedTuple):
     x: Optional[Array]  # of the states before the rollout: (n_env, ndx), or (n_env, nx) if the batch is ambient
     u: Optional[Array]  # (n_steps, n_env, nu)
     parameters: Optional[Array]  # (nparam), or (n_env, nparam)
-
-
-class BatchJacobian(NamedTuple):
-    """Jacobians of one control step in tangent vectors, with rows x_next."""
-
-    by_state: Array  # (n_env, ndx, ndx)
-    by_control: Array  # (n_env, ndx, nu)
-    by_parameters: Optional[Array]  # (n_env, ndx, nparam)
-    diverged: Mask  # (n_env): their Jacobians are zero
 
 
 class Batch:
@@ -53,7 +46,9 @@ class Batch:
 
     Arrays are taken and returned as by `Model`. A signal such as control-C ends a call of the main thread within a
     control step: the exception of its handler is raised, the batch's own states are unchanged, and a given `out`
-    may be partly written. After os.fork(), a batch of several threads raises BadHandle in the child, where a new
+    may be partly written. Calls with `progress` tell this function how many control steps of single environments are
+    done, and of how many, at most every 20 ms and once at the end; if it returns False, the call raises Interrupted.
+    After os.fork(), a batch of several threads raises BadHandle in the child, where a new
     one can be created; a batch of one thread works in both processes. A batch can be pickled and copied: the copy
     has a copy of the model, the same parameters and the same states of its own, but does not remember which have
     diverged. As a context manager, it is closed at the end.
@@ -179,18 +174,20 @@ class Batch:
         self._run(library.costate_batch_step, x, numbers("u", u, self._u), x_next, status)
         return x_next, status != 0
 
-    def rollout(self, x: ArrayLike, u: ArrayLike, out: Optional[Array] = None) -> Tuple[Array, Integers]:
+    def rollout(self, x: ArrayLike, u: ArrayLike, out: Optional[Array] = None,
+                progress: Optional[Progress] = None) -> Tuple[Array, Integers]:
         """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x
         (n_env, nx) under u (n_steps, n_env, nu), and the number of steps before each environment diverged."""
         controls = numbers("u", u, (None, *self._u))
         states = output("out", out, (len(controls), *self._x))
         completed = numpy.empty(self._n, numpy.int32)
         self._run(library.costate_batch_rollout, len(controls), numbers("x", x, self._x), controls, states,
-                  completed)
+                  completed, progress=progress)
         return states, completed
 
     def backward(self, x: ArrayLike, u: ArrayLike, states_bar: ArrayLike, completed: Optional[ArrayLike] = None,
-                 wanted: Collection[str] = _ALL, each: bool = False) -> BatchGradient:
+                 wanted: Collection[str] = _ALL, each: bool = False,
+                 progress: Optional[Progress] = None) -> BatchGradient:
         """Pulls back the gradient of a function of all states of a rollout.
 
         x (n_steps, n_env, nx): the states before each control step; u (n_steps, n_env, nu) and `completed` as in
@@ -205,28 +202,25 @@ class Batch:
         self._run(library.costate_batch_backward, n_steps, numbers("x", x, (n_steps, *self._x)), controls,
                   None if completed is None else integers("completed", completed, self._n),
                   numbers("states_bar", states_bar, (n_steps, self.n_env, width)), *bars,
-                  0 if bars.parameters is None else bars.parameters.size)
+                  0 if bars.parameters is None else bars.parameters.size, progress=progress)
         return bars
 
-    def jacobian(self, x: ArrayLike, u: ArrayLike, envs: Optional[ArrayLike] = None,
-                 parameters: bool = False) -> BatchJacobian:
+    def jacobian(self, x: ArrayLike, u: ArrayLike, envs: Optional[ArrayLike] = None, parameters: bool = False,
+                 columns: Optional[Chosen] = None, out: Optional[BatchJacobian] = None,
+                 progress: Optional[Progress] = None) -> BatchJacobian:
         """The BatchJacobian of one control step from x (n_env, nx) under u (n_env, nu), by all threads.
 
         Rows and columns are tangent vectors (ndx) of states, also if the batch is ambient. envs: environments to
-        compute, as for `reset`; the Jacobians of others are zero. by_parameters is None unless `parameters`."""
-        n, which = self.n_env, None
-        indices, _ = self._which(envs)
-        if indices is not None:
-            which = numpy.zeros(n, bool)
-            which[indices] = True
-        sizes = (n, self.ndx, self.ndx), (n, self.ndx, self.nu), (n, self.ndx, self.nparam)
-        by_x, by_u, by_theta = (numpy.zeros(size) if wanted else None
-                                for size, wanted in zip(sizes, (1, 1, parameters)))
-        status = numpy.empty(n, numpy.int32)
-        self._run(library.costate_batch_jacobian, numbers("x", x, self._x), numbers("u", u, self._u), which, by_x,
-                  by_u, by_theta, status)
-        assert by_x is not None and by_u is not None
-        return BatchJacobian(by_x, by_u, by_theta, status != 0)
+        compute, as for `reset`. columns: those to compute, by the kinds "x", "u" and "parameters": masks of booleans,
+        indices, or names of parameters; all of a kind that is not there. by_parameters is None unless `parameters` or
+        `columns` ask for it. out: a BatchJacobian whose arrays are written in place. What is not computed keeps its
+        values there, and is zero otherwise."""
+        return _batch_steps.jacobian(self, x, u, envs, parameters, columns, out, progress)
+
+    def contacts(self, x: Optional[ArrayLike] = None, u: Optional[ArrayLike] = None) -> BatchContacts:
+        """The BatchContacts of the first time step of a control step from x (n_env, nx) under u (n_env, nu); None:
+        the batch's own states, and controls of zero. Kept impulses of the states count."""
+        return _batch_steps.contacts(self, x, u)
 
     # ---- Sensors and external wrenches --------------------------------------------------------------------------
 
@@ -246,15 +240,17 @@ class Batch:
         """The SensorJacobian at states x (n_env, nx) under u (n_env, nu)."""
         return _batch_runs.sensors_jacobian(self, x, u, parameters)
 
-    def run(self, x: ArrayLike, u: ArrayLike, wrenches: Optional[ArrayLike] = None) -> Rollout:
+    def run(self, x: ArrayLike, u: ArrayLike, wrenches: Optional[ArrayLike] = None,
+            progress: Optional[Progress] = None) -> Rollout:
         """The Rollout from x (n_env, nx) under u (n_steps, n_env, nu) and external wrenches (n_steps, n_env,
         n_bodies, 6), each held for a control step: `rollout` with sensors."""
-        return _batch_runs.run(self, x, u, wrenches)
+        return _batch_runs.run(self, x, u, wrenches, progress)
 
     def run_vjp(self, x: ArrayLike, u: ArrayLike, states_bar: Optional[ArrayLike] = None,
                 y_bar: Optional[ArrayLike] = None, seed: Optional[Seed] = None,
                 wrenches: Optional[ArrayLike] = None, max_bytes: int = 0,
-                wanted: Collection[str] = ("x", "u", "wrenches", "parameters"), each: bool = False) -> RunBars:
+                wanted: Collection[str] = ("x", "u", "wrenches", "parameters"), each: bool = False,
+                progress: Optional[Progress] = None) -> RunBars:
         """The RunBars of a function of the states and sensors of `run`, which is made again: from its gradients
         states_bar (n_steps, n_env, ndx) and y_bar (n_steps, n_env, ny), None for zeros, or from seed(t, states, y)
         -> (states_bar, y_bar), asked from the last control step to the first, with the states after it and the
@@ -262,7 +258,8 @@ class Batch:
 
         max_bytes: memory for states of all environments; 0: for those before each control step. Less memory takes
         more time and gives the same bits."""
-        return _batch_runs.run_vjp(self, x, u, states_bar, y_bar, seed, wrenches, max_bytes, wanted, each)
+        return _batch_runs.run_vjp(self, x, u, states_bar, y_bar, seed, wrenches, max_bytes, wanted, each,
+                                   progress)
 
     def jvp(self, x: ArrayLike, u: ArrayLike, x_dot: Optional[ArrayLike] = None, u_dot: Optional[ArrayLike] = None,
             theta_dot: Optional[ArrayLike] = None, wrenches: Optional[ArrayLike] = None) -> Tuple[Array, Array]:
@@ -278,12 +275,25 @@ class Batch:
         tangent vectors; `wrenches` of the result is None."""
         return _batch_runs.hvp(self, x, u, states_bar, states_bar_dot, x_dot, u_dot, theta_dot)
 
-    def _run(self, function: Callable[..., int], *arguments: Any) -> None:
+    def _run(self, function: Callable[..., int], *arguments: Any, progress: Optional[Progress] = None) -> None:
         """A call that may take long: signals end it if it is of the main thread."""
+        if progress is not None:
+            self._report(progress, function, *arguments)
+            return
         if in_main_thread() is not self._asks:
             check(library.costate_batch_set_interrupt(self._handle, self._signals.asked()))
             self._asks = in_main_thread()
         self._signals.check(function(self._handle, *arguments))
+
+    def _report(self, progress: Progress, function: Callable[..., int], *arguments: Any) -> None:
+        """The same with reports."""
+        reporter = Reporter(progress)
+        check(library.costate_batch_set_progress(self._handle, ctypes.byref(reporter.structure)))
+        try:
+            self._run(function, *arguments)
+        finally:
+            check(library.costate_batch_set_progress(self._handle, None))
+            reporter.raise_failure()
 
     # ---- Frames -------------------------------------------------------------------------------------------------
 

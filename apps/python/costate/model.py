@@ -7,11 +7,12 @@ import numpy
 
 from ._arrays import Array, ArrayLike, index, numbers
 from ._library import check, library
-from ._loaded_model import PathLike, Source
+from ._loaded_model import Keyframe, Limits, PathLike, Source
 from ._model_steps import ObservationGradient, StateGradient, StepFunctions, StepGradient, StepJacobian
 
 __all__ = [
-    "Model", "ObservationGradient", "PathLike", "Source", "StateGradient", "StepGradient", "StepJacobian"
+    "Keyframe", "Limits", "Model", "ObservationGradient", "PathLike", "Source", "StateGradient", "StepGradient",
+    "StepJacobian"
 ]
 
 
@@ -32,9 +33,9 @@ class Model(StepFunctions):
     of its initial state; each is also issued as a ModelWarning.
 
     Functions take arrays of float64 without a copy, and convert other numbers: lists, integers, float32, strided
-    arrays, tensors of the CPU. They return new arrays of float64. A model can be pickled and copied: the copy is
-    read from the same text with the same options, and has the same parameters. As a context manager, it is closed
-    at the end.
+    arrays, tensors of the CPU. They return new arrays of float64. A model can be copied, and pickled: then
+    the other is read from the same text with the same options. Both have the same parameters at first. As a context
+    manager, a model is closed at the end.
     """
 
     # ---- Configurations -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy
 from ._arrays import Array, ArrayLike, integer, numbers
 from ._cost import CalledCost, OwnCost
 from ._library import Cost, OptimizeOptions, OptimizeResult, check, library
+from ._progress import Reporter
 from ._signals import Signals, in_main_thread
 from .errors import BadArgument
 from .model import Model, PathLike
@@ -149,12 +150,14 @@ class Scene:
 
     def optimize(self, method: Optional[str] = None, iterations: Optional[int] = None,
                  max_loss_evaluations: Optional[int] = None,
-                 learning_rate: Optional[float] = None) -> Optimization:
+                 learning_rate: Optional[float] = None,
+                 progress: Optional[Callable[[int, int, float], Any]] = None) -> Optimization:
         """Minimizes the loss from the variables of the file; None: what the file says, but "lbfgs" with an own cost,
         for which only it, "adam", "momentum" and "gradient_descent" are possible.
 
         method: "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "adam", "momentum" or
-        "gradient_descent". Raises BadArgument if it cannot minimize this objective over these
+        "gradient_descent". progress(iteration, iterations, loss) is told the best loss so far, at the start and after
+        each iteration; if it returns False, the run ends with the best variables so far. Raises BadArgument if it cannot minimize this objective over these
         variables, and Diverged if the first rollout diverges."""
         signals, y, result = Signals(), numpy.empty(len(self.variables)), OptimizeResult()
         losses = numpy.empty(_LOSSES)
@@ -167,9 +170,18 @@ class Scene:
                                   losses.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(losses),
                                   ctypes.pointer(signals.interrupt) if in_main_thread() else None)
 
+        reporter = None
+        if progress is not None:
+            tell = progress
+            reporter = Reporter(lambda done, total: tell(done, total, float(losses[min(done, _LOSSES - 1)])))
+            options.progress = ctypes.pointer(reporter.structure)
+
         def minimize(cost: Optional[Cost]) -> int:
             options.cost = None if cost is None else ctypes.pointer(cost)
-            return int(library.costate_scene_optimize(self.model._handle, byref(options), y, byref(result)))
+            status = int(library.costate_scene_optimize(self.model._handle, byref(options), y, byref(result)))
+            if reporter is not None:
+                reporter.raise_failure()
+            return status
         self._call(signals, minimize)
         return Optimization(y, result.final_loss, result.initial_loss, losses[:result.iterations + 1].copy(),
                             result.iterations, result.loss_evaluations, result.gradient_evaluations,

@@ -1,7 +1,7 @@
 """Pages that replay states, written by the program `costate`."""
 from __future__ import annotations
 
-import csv
+import html
 import json
 import os
 import shutil
@@ -9,13 +9,15 @@ import subprocess
 import tempfile
 import webbrowser
 from pathlib import Path
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 import numpy
 
-from ._arrays import Array, ArrayLike, check_type, numbers
+from ._arrays import ArrayLike, check_type
+from ._png import Image, read_png
 from .errors import BadFile
 from .model import Model, PathLike
+from .trajectories import write_trajectory
 
 _here = Path(__file__).resolve().parent
 
@@ -37,58 +39,58 @@ def program() -> str:
     return found
 
 
+class Page(str):
+    """The path of a page. In a notebook, it shows the page."""
+
+    def _repr_html_(self) -> str:
+        content = html.escape(Path(self).read_text(encoding="utf-8"), quote=True)
+        return f'<iframe srcdoc="{content}" style="width: 100%; height: 480px; border: 0"></iframe>'
+
+
 def view(model: Model, states: ArrayLike, controls: Optional[ArrayLike] = None, *,
          time_step: Optional[float] = None, out: Optional[PathLike] = None, png: Optional[PathLike] = None,
-         open_page: bool = False) -> str:
-    """Writes one HTML page that replays states of a model, and returns its path. The page needs no network.
+         size: Optional[Tuple[int, int]] = None, open_page: bool = False) -> Page:
+    """Writes one HTML page that replays states of a model, and returns its path, a string that shows the page in a
+    notebook. The page needs no network.
 
     states: (n, nx) or (n, nq + nv), in time; of a rollout of a batch, states[:, i] is environment i.
     controls: (n, nu) or (n - 1, nu), those of the step from each state; with them, the page also shows contacts
         and their forces.
     time_step: seconds between two states; None: that of the model.
     out: the name of the page; None: the name of the model in a new temporary folder.
-    png: also write an image of the first state, which needs Chromium.
+    png: also write an image of the first state, which needs Chromium. size: its width and height, pixels; None: 1280
+        and 800.
     open_page: also open the page in a browser.
 
     The program `costate` makes the page; FileNotFoundError if there is none. Parameters that were changed in
     Python do not change what is drawn. A scene from a string may name JSON files of models, but no other files, by
     relative paths."""
     check_type("model", model, Model, "costate.Model(file or name) loads one")
-    rows = _trajectory(model, states, controls)
-    if time_step is None:
-        time_step = float(model.parameters[model.parameter_names.index("world/time_step")])
     if out is None:
         out = Path(tempfile.mkdtemp(prefix="costate-")) / (Path(model.source).stem + ".html")
-    with tempfile.TemporaryDirectory(prefix="costate-") as folder:
-        scene, run = _scene(model, Path(folder)), Path(folder) / "states.csv"
-        _run("simulate", *scene, "--out", str(run))  # for the names of the columns
-        with run.open(newline="") as file:
-            names = next(csv.reader(file))
-        with run.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(names[: 1 + rows.shape[1]])
-            writer.writerows([repr(i * time_step), *map(repr, row)] for i, row in enumerate(rows.tolist()))
-        image = [] if png is None else ["--png", os.fspath(png)]
-        _run("view", *scene, "--run", str(run), "--overlays", "contacts", "--out", os.fspath(out), *image)
+    _write(model, states, controls, time_step, ["--overlays", "contacts", "--out", os.fspath(out)], png, size)
     if open_page:
         webbrowser.open(Path(out).resolve().as_uri())
-    return os.fspath(out)
+    return Page(os.fspath(out))
 
 
-def _trajectory(model: Model, states: ArrayLike, controls: Optional[ArrayLike]) -> Array:
-    """Rows of a trajectory: coordinates alone, or (q, v, u) if there are controls for them."""
-    x = numpy.asarray(states)
-    if x.ndim != 2 or x.shape[1] not in (model.nx, model.nq + model.nv) or len(x) == 0:
-        raise ValueError(f"states must have shape (n, {model.nx}), not {x.shape}")
-    x = numbers("states", x, x.shape)
-    if controls is None and model.nu > 0:
-        return x[:, : model.nq]
-    u = numpy.zeros((len(x), 0)) if controls is None else numbers("controls", controls, (None, model.nu))
-    if len(u) == len(x) - 1:
-        u = numpy.concatenate([u, u[-1:] if len(u) > 0 else numpy.zeros((1, model.nu))])
-    if len(u) != len(x):
-        raise ValueError(f"controls must have {len(x)} or {len(x) - 1} rows, not {len(u)}")
-    return numpy.concatenate([x[:, : model.nq + model.nv], u], 1)
+def image(model: Model, x: ArrayLike, size: Tuple[int, int]) -> Image:
+    """An image (height, width, 3) of the state x (nx), without contacts, by Chromium."""
+    with tempfile.TemporaryDirectory(prefix="costate-") as folder:
+        file = Path(folder) / "image.png"
+        _write(model, numpy.asarray(x)[None], None, None, ["--overlays", "none"], file, size)
+        return read_png(file)
+
+
+def _write(model: Model, states: ArrayLike, controls: Optional[ArrayLike], time_step: Optional[float],
+           options: List[str], png: Optional[PathLike], size: Optional[Tuple[int, int]]) -> None:
+    """Lets the program write a page, an image, or both."""
+    with tempfile.TemporaryDirectory(prefix="costate-") as folder:
+        run = Path(folder) / "states.csv"
+        write_trajectory(run, model, states, controls, time_step=time_step)
+        picture = [] if png is None else ["--png", os.fspath(png)]
+        picture += [] if size is None else ["--size", f"{size[0]}x{size[1]}"]
+        _run("view", *_scene(model, Path(folder)), "--run", str(run), *options, *picture)
 
 
 def _scene(model: Model, folder: Path) -> List[str]:

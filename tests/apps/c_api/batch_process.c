@@ -1,5 +1,6 @@
 /* Calls that are interrupted, and batches after fork(). */
 #define _POSIX_C_SOURCE 200112L
+#include <stdint.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,6 +56,48 @@ static void interrupts(int threads) {
     free(u), free(states);
 }
 
+typedef struct {
+    int calls, end_at;
+    uint64_t done, total;
+} Report;
+static int report(void* data, uint64_t done, uint64_t total) {
+    Report* r = data;
+    CHECK(done <= total && (r->calls == 0 || done >= r->done));
+    r->done = done, r->total = total;
+    return ++r->calls == r->end_at;
+}
+
+/* What a rollout and its reverse say of their progress; they end if asked to. */
+static void progress(int threads) {
+    enum { steps = 2000 };
+    costate_batch* b = make(threads);
+    const size_t rows = (size_t)steps * n_env;
+    double *u = calloc(rows * (size_t)c.nu, sizeof *u),
+           *states = malloc((rows + n_env) * (size_t)nx * sizeof *states),
+           *bar = calloc(rows * (size_t)(2 * c.nv), sizeof *bar);
+    CHECK(costate_batch_state(b, states, NULL) == 0);
+    Report r = {0, 0, 0, 0};
+    const costate_progress told = {report, &r};
+    CHECK(costate_batch_set_progress(b, &told) == COSTATE_OK);
+    CHECK(costate_batch_rollout(b, steps, states, u, states + n_env * nx, NULL) >= 0);
+    CHECK(r.calls > 1 && r.done == steps * n_env && r.total == steps * n_env);
+    const Report again = {0, 0, 0, 0};
+    r = again;
+    CHECK(costate_batch_backward(b, steps, states, u, NULL, bar, NULL, NULL, NULL, 0) >= 0);
+    CHECK(r.calls > 1 && r.done == steps * n_env && r.total == steps * n_env);
+    r = again, r.end_at = 2;
+    CHECK_FAILS(costate_batch_rollout(b, steps, states, u, states + n_env * nx, NULL), COSTATE_INTERRUPTED,
+                "control steps");
+    CHECK(r.calls == 2 && r.done < r.total);
+    /* steps say nothing, and an end is not remembered */
+    r = again;
+    CHECK(costate_batch_step(b, states, u, states, NULL) == 0 && r.calls == 0);
+    CHECK(costate_batch_set_progress(b, NULL) == COSTATE_OK);
+    CHECK(costate_batch_rollout(b, 10, states, u, states + n_env * nx, NULL) >= 0 && r.calls == 0);
+    CHECK(costate_batch_free(b) == COSTATE_OK);
+    free(u), free(states), free(bar);
+}
+
 /* In the child: 0 if all is as the header says. */
 static int child(costate_batch* alone, costate_batch* many, const double* expected) {
     static double u[n_env * most], out[n_env * most];
@@ -101,6 +144,8 @@ int main(void) {
     CHECK(costate_batch_free(b) == COSTATE_OK);
     interrupts(1);
     interrupts(2);
+    progress(1);
+    progress(2);
     forks();
     close_case(&c);
     return failures ? 1 : 0;

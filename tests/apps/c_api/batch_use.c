@@ -261,6 +261,142 @@ static void jacobians(void) {
     close_case(&c);
 }
 
+/* Chosen columns are those of all columns, and nothing else is written; with several time steps, too. */
+static void jacobian_columns(const char* scene, int substeps) {
+    Case c = open_case(scene, 0.05, 0.1);
+    const int n_env = 2, nx = costate_model_nx(c.model), ndx = nx - c.nq + c.nv, nu = c.nu, np = c.np;
+    costate_batch_options o = {0};
+    o.n_env = n_env, o.n_threads = 2, o.substeps = substeps;
+    costate_batch* b = NULL;
+    CHECK(costate_batch_create(c.model, &o, &b) == COSTATE_OK);
+    double *x = numbers(n_env * nx), *u = noises(n_env * nu, 0.3);
+    const int sizes[3] = {ndx, nu, np};
+    double *all[3], *some[3];
+    unsigned char* mask[3];
+    for (int k = 0; k < 3; ++k) {
+        all[k] = numbers(n_env * ndx * sizes[k]), some[k] = numbers(n_env * ndx * sizes[k]);
+        mask[k] = calloc((size_t)sizes[k] + 1, 1);
+        if (!mask[k]) abort();
+        for (int j = 0; j < sizes[k]; ++j)
+            mask[k][j] = (unsigned char)(j % 3 == 1);
+        for (int i = 0; i < n_env * ndx * sizes[k]; ++i)
+            some[k][i] = 17;
+    }
+    for (int e = 0; e < n_env; ++e) {
+        memcpy(x + e * nx, c.q, (size_t)c.nq * sizeof *x);
+        memcpy(x + e * nx + c.nq, c.v, (size_t)c.nv * sizeof *x);
+        x[e * nx + 2] -= 0.01 * e;
+    }
+    costate_columns columns = {sizeof columns, mask[0], mask[1], mask[2]};
+    CHECK(costate_batch_jacobian(b, x, u, NULL, all[0], all[1], all[2], NULL) == 0);
+    CHECK(costate_batch_jacobian_with(b, x, u, NULL, &columns, some[0], some[1], some[2], NULL) == 0);
+    for (int k = 0; k < 3; ++k) {
+        const double most = largest(all[k], n_env * ndx * sizes[k]);
+        for (int i = 0; i < n_env * ndx * sizes[k]; ++i) {
+            if (mask[k][i % sizes[k]])
+                CHECK_NEAR(some[k][i], all[k][i], 1e-13 * most);
+            else
+                CHECK(some[k][i] == 17);
+        }
+    }
+    /* one kind alone, and no masks */
+    CHECK(costate_batch_jacobian_with(b, x, u, NULL, &columns, NULL, some[1], NULL, NULL) == 0);
+    for (int i = 0; i < n_env * ndx * nu; ++i)
+        if (mask[1][i % nu]) CHECK_NEAR(some[1][i], all[1][i], 1e-13 * largest(all[1], n_env * ndx * nu));
+    CHECK(costate_batch_jacobian_with(b, x, u, NULL, NULL, some[0], some[1], some[2], NULL) == 0);
+    for (int k = 0; k < 3; ++k)
+        CHECK(same(some[k], all[k], n_env * ndx * sizes[k]));
+    columns.size = 1;
+    CHECK_FAILS(costate_batch_jacobian_with(b, x, u, NULL, &columns, some[0], NULL, NULL, NULL),
+                COSTATE_BAD_ARGUMENT, "sizeof(costate_columns)");
+    CHECK(costate_batch_free(b) == COSTATE_OK);
+    for (int k = 0; k < 3; ++k)
+        free(all[k]), free(some[k]), free(mask[k]);
+    free(x), free(u);
+    close_case(&c);
+}
+
+/* The contacts of a batch are those of single calls. */
+static void contacts(void) {
+    Case c = open_case("go1_stand", 0.05, 0.1);
+    enum { n_env = 3, room = 8 };
+    const int nx = c.nq + c.nv;
+    costate_contact many[n_env * room], one[room];
+    double *x = numbers(n_env * nx), *u = numbers(n_env * c.nu), couples[n_env * room * 3];
+    int counts[n_env], most = 0;
+    for (int e = 0; e < n_env; ++e) {
+        memcpy(x + e * nx, c.q, (size_t)c.nq * sizeof *x);
+        memcpy(x + e * nx + c.nq, c.v, (size_t)c.nv * sizeof *x);
+        memcpy(u + e * c.nu, c.u, (size_t)c.nu * sizeof *u);
+        x[e * nx + 2] += e == 0 ? 1 : -0.03 * e; /* the first flies */
+    }
+    for (int threads = 1; threads <= 2; ++threads) {
+        costate_batch* b = open_batch(&c, n_env, threads, 0);
+        memset(many, 0, sizeof many);
+        const int largest_count = costate_batch_contacts(b, x, u, many, couples, room, counts);
+        for (int e = 0; e < n_env; ++e) {
+            const double* q = x + e * nx;
+            const int n = costate_contacts(c.model, q, q + c.nq, u + e * c.nu, one, room);
+            CHECK(counts[e] == n && n <= room && (n == 0) == (e == 0));
+            if (n > most) most = n;
+            for (int i = 0; i < n && i < room; ++i) {
+                const costate_contact *a = many + e * room + i, *d = one + i;
+                CHECK(a->body_a == d->body_a && a->body_b == d->body_b && a->gap == d->gap);
+                CHECK(same(a->point, d->point, 3) && same(a->normal, d->normal, 3));
+                CHECK(same(a->impulse, d->impulse, 3) && largest(couples + 3 * (e * room + i), 3) == 0);
+            }
+        }
+        CHECK(largest_count == most);
+        /* less room, no room, its own states, and one that diverges */
+        many[room / 2].gap = 17;
+        CHECK(costate_batch_contacts(b, x, u, many, NULL, 1, counts) == most && many[room / 2].gap == 17);
+        CHECK(many[2].body_a == one[0].body_a && many[2].gap == one[0].gap);
+        CHECK(costate_batch_contacts(b, x, u, NULL, NULL, 0, counts) == most);
+        CHECK(costate_batch_reset(b, NULL, n_env, NULL, x, (size_t)(n_env * nx), NULL, NULL) == COSTATE_OK);
+        CHECK(costate_batch_contacts(b, NULL, u, NULL, NULL, 0, counts) == most);
+        double* far = numbers(n_env * nx);
+        memcpy(far, x, (size_t)(n_env * nx) * sizeof *x);
+        for (int i = 0; i < c.nv; ++i)
+            far[nx + c.nq + i] = 1e200;
+        CHECK(costate_batch_contacts(b, far, u, NULL, NULL, 0, counts) == most);
+        CHECK(counts[0] == 0 && counts[1] == COSTATE_DIVERGED && counts[2] == most);
+        CHECK_FAILS(costate_batch_contacts(b, x, u, NULL, NULL, 1, counts), COSTATE_BAD_ARGUMENT,
+                    "contacts is null");
+        CHECK_FAILS(costate_batch_contacts(b, x, u, NULL, NULL, 0, NULL), COSTATE_BAD_ARGUMENT,
+                    "counts is null");
+        CHECK(costate_batch_free(b) == COSTATE_OK);
+        free(far);
+    }
+    free(x), free(u);
+    close_case(&c);
+}
+
+/* A ball that rests and spins: the couple of torsional friction slows it down. */
+static void couples(void) {
+    static const char scene[] =
+        "{\"ground\": true, \"solver\": {\"type\": \"ncp\"}, \"models\": [{\"name\": \"ball\", "
+        "\"position\": [0, 0, 0.1], \"model\": {\"bodies\": [{\"name\": \"ball\", \"joint\": {\"type\": "
+        "\"free\"}, "
+        "\"mass\": 2, \"inertia\": [0.01, 0.01, 0.01, 0, 0, 0], \"shapes\": [{\"type\": \"sphere\", "
+        "\"radius\": 0.1, \"condim\": 4, \"friction\": 0.5, \"torsional_friction\": 0.02}]}]}}]}";
+    costate_model* m = NULL;
+    CHECK(costate_model_parse(scene, sizeof scene - 1, "json", NULL, NULL, &m) == COSTATE_OK);
+    if (!m) exit(1);
+    costate_batch_options o = {0};
+    o.n_env = 1;
+    costate_batch* b = NULL;
+    CHECK(costate_batch_create(m, &o, &b) == COSTATE_OK);
+    double x[13] = {0, 0, 0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 9}, next[13], couple[3];
+    costate_contact contact;
+    int count = 0;
+    CHECK(costate_batch_contacts(b, x, NULL, &contact, couple, 1, &count) == 1 && count == 1);
+    CHECK(costate_batch_step(b, x, NULL, next, NULL) == 0);
+    const double sign = contact.body_a == 0 ? 1 : -1;
+    CHECK_NEAR(sign * couple[2], 0.01 * (next[12] - x[12]), 1e-12);
+    CHECK_NEAR(fabs(couple[2]), 0.02 * fabs(contact.impulse[2]), 1e-9);
+    CHECK(couple[2] != 0 && costate_batch_free(b) == COSTATE_OK && costate_model_free(m) == COSTATE_OK);
+}
+
 /* The batch goes on where its model's handle is gone. */
 static void model_freed(void) {
     Case c = open_case("throw", 0, 0);
@@ -282,6 +418,11 @@ int main(void) {
     own_parameters();
     divergence();
     jacobians();
+    jacobian_columns("go1_stand", 1);
+    jacobian_columns("go1_stand", 3);
+    jacobian_columns("tests/apps/settings_scene.json", 2);
+    contacts();
+    couples();
     model_freed();
     return failures ? 1 : 0;
 }

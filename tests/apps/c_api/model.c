@@ -7,6 +7,18 @@ static void versions(void) {
     CHECK_FAILS(costate_version(COSTATE_VERSION + 100), COSTATE_BAD_VERSION, "header has version");
     CHECK_FAILS(costate_version(COSTATE_VERSION - 100), COSTATE_BAD_VERSION, "header has version");
     CHECK_FAILS(costate_version(-1), COSTATE_BAD_VERSION, "header has version -1");
+    CHECK_FAILS(costate_version(20304), COSTATE_BAD_VERSION, "the header has version 2.3.4, the library 0.");
+}
+
+static void status_names(void) {
+    CHECK(strcmp(costate_status_name(COSTATE_OK), "COSTATE_OK") == 0);
+    CHECK(strcmp(costate_status_name(7), "COSTATE_OK") == 0);
+    CHECK(strcmp(costate_status_name(COSTATE_BAD_ARGUMENT), "COSTATE_BAD_ARGUMENT") == 0);
+    CHECK(strcmp(costate_status_name(COSTATE_INTERRUPTED), "COSTATE_INTERRUPTED") == 0);
+    CHECK(strcmp(costate_status_name(-99), "unknown status") == 0);
+    for (int a = COSTATE_INTERRUPTED; a <= COSTATE_BAD_ARGUMENT; ++a)
+        for (int b = a + 1; b <= COSTATE_OK; ++b)
+            CHECK(strcmp(costate_status_name(a), costate_status_name(b)) != 0);
 }
 
 static void sizes_and_names(void) {
@@ -129,6 +141,112 @@ static void own_parameters(void) {
     }
 }
 
+static int parameter(const costate_model* m, const char* wanted) {
+    char name[128];
+    for (int i = 0; i < costate_model_nparam(m); ++i)
+        if (costate_model_name(m, COSTATE_PARAMETER, i, name, sizeof name) > 0 && strcmp(name, wanted) == 0)
+            return i;
+    CHECK(!"there is such a parameter");
+    exit(1);
+}
+
+/* A copy begins with the parameters that the model has, and keeps its own; each goes on without the other. */
+static void copies(void) {
+    Case c = open_case("bounce", 0, 0);
+    double *theta = numbers(c.np), a[6], b[6], tau[6] = {0};
+    const size_t n = (size_t)c.np;
+    const int gravity = parameter(c.model, "world/gravity[2]");
+    CHECK(costate_model_get_parameters(c.model, theta, n) == COSTATE_OK);
+    theta[gravity] = -3;
+    CHECK(costate_model_set_parameters(c.model, theta, n) == COSTATE_OK);
+    costate_model* copy = NULL;
+    CHECK(costate_model_copy(c.model, &copy) == COSTATE_OK && copy != c.model);
+    theta[gravity] = -4;
+    CHECK(costate_model_set_parameters(c.model, theta, n) == COSTATE_OK);
+    CHECK(costate_forward_dynamics(c.model, c.q, c.v, tau, a) == COSTATE_OK);
+    CHECK(costate_forward_dynamics(copy, c.q, c.v, tau, b) == COSTATE_OK);
+    CHECK_NEAR(a[2], -4, 1e-14);
+    CHECK_NEAR(b[2], -3, 1e-14);
+    CHECK_FAILS(costate_model_copy(c.model, NULL), COSTATE_BAD_ARGUMENT, "copy is null");
+    close_case(&c);
+    CHECK(costate_forward_dynamics(copy, (double[7]){0, 0, 1, 1, 0, 0, 0}, tau, tau, b) == COSTATE_OK);
+    CHECK_NEAR(b[2], -3, 1e-14);
+    CHECK(costate_model_free(copy) == COSTATE_OK);
+    CHECK_FAILS(costate_model_copy(copy, &copy), COSTATE_BAD_HANDLE, "freed");
+    free(theta);
+}
+
+static void keyframes(void) {
+    Case c = open_case("go1_stand", 0, 0);
+    double *q = numbers(c.nq), *v = noises(c.nv, 1), *u = noises(c.nu, 1);
+    CHECK(costate_model_keyframe(c.model, 0, q, v, u) == COSTATE_OK);
+    CHECK_NEAR(q[2], 0.287755846, 0);
+    CHECK_NEAR(q[9], -1.8, 0);
+    CHECK_NEAR(u[1], 0.90384, 0);
+    CHECK_NEAR(u[11], -1.74936, 0);
+    CHECK(q[3] == 1 && largest(v, c.nv) == 0);
+    CHECK(costate_model_keyframe(c.model, 0, NULL, NULL, NULL) == COSTATE_OK);
+    CHECK_FAILS(costate_model_keyframe(c.model, 1, q, v, u), COSTATE_BAD_ARGUMENT, "no keyframe 1");
+    free(q), free(v), free(u);
+    close_case(&c);
+}
+
+/* Parents, limits and the time step, with what has none of each. */
+static void structure(void) {
+    static const char scene[] =
+        "{\"time_step\": 0.004, \"models\": [{\"name\": \"r\", \"model\": {\"bodies\": ["
+        "{\"name\": \"a\", \"joint\": {\"type\": \"spherical\", \"name\": \"ball\", \"greatest_angle\": "
+        "0.7}, "
+        "\"mass\": 1, \"inertia\": [1, 1, 1, 0, 0, 0]},"
+        "{\"name\": \"b\", \"parent\": \"a\", \"joint\": {\"type\": \"revolute\", \"axis\": [0, 0, 1], "
+        "\"limits\": [-0.5, 2]}, \"mass\": 1, \"inertia\": [1, 1, 1, 0, 0, 0], "
+        "\"sites\": [{\"name\": \"tip\"}]},"
+        "{\"name\": \"c\", \"parent\": \"b\", \"joint\": {\"type\": \"revolute\", \"axis\": [0, 0, 1]}, "
+        "\"mass\": 1, \"inertia\": [1, 1, 1, 0, 0, 0]}],"
+        "\"actuators\": [{\"joint\": \"b\", \"type\": \"motor\", \"control_limits\": [-1, 3]},"
+        "{\"joint\": \"c\", \"type\": \"motor\", \"force_limits\": [-4, 5]}]}}]}";
+    costate_model* m = NULL;
+    CHECK(costate_model_parse(scene, sizeof scene - 1, "json", NULL, NULL, &m) == COSTATE_OK);
+    if (!m) exit(1);
+    int parent = 17;
+    CHECK(costate_model_parent(m, COSTATE_BODY, 0, &parent) == COSTATE_OK && parent == -1);
+    CHECK(costate_model_parent(m, COSTATE_BODY, 2, &parent) == COSTATE_OK && parent == 1);
+    CHECK(costate_model_parent(m, COSTATE_JOINT, 1, &parent) == COSTATE_OK && parent == 0);
+    CHECK(costate_model_parent(m, COSTATE_SITE, 0, &parent) == COSTATE_OK && parent == 1);
+    CHECK_FAILS(costate_model_parent(m, COSTATE_SITE, 1, &parent), COSTATE_BAD_ARGUMENT, "no site 1");
+    CHECK_FAILS(costate_model_parent(m, COSTATE_BODY, -1, &parent), COSTATE_BAD_ARGUMENT, "no body -1");
+    CHECK_FAILS(costate_model_parent(m, COSTATE_SENSOR, 0, &parent), COSTATE_BAD_ARGUMENT,
+                "may be COSTATE_BODY");
+    CHECK_FAILS(costate_model_parent(m, COSTATE_BODY, 0, NULL), COSTATE_BAD_ARGUMENT, "parent is null");
+
+    double limits[4];
+    CHECK(costate_model_limits(m, COSTATE_ACTUATOR, 0, limits) == COSTATE_OK);
+    CHECK(limits[0] == -1 && limits[1] == 3 && limits[2] == -INFINITY && limits[3] == INFINITY);
+    CHECK(costate_model_limits(m, COSTATE_ACTUATOR, 1, limits) == COSTATE_OK);
+    CHECK(limits[0] == -INFINITY && limits[1] == INFINITY && limits[2] == -4 && limits[3] == 5);
+    CHECK(costate_model_limits(m, COSTATE_JOINT, 0, limits) == COSTATE_OK);
+    CHECK(limits[0] == 0 && limits[1] == 0.7 && limits[2] == -4);
+    CHECK(costate_model_limits(m, COSTATE_JOINT, 1, limits) == COSTATE_OK);
+    CHECK(limits[0] == -0.5 && limits[1] == 2);
+    CHECK(costate_model_limits(m, COSTATE_JOINT, 2, limits) == COSTATE_OK);
+    CHECK(limits[0] == -INFINITY && limits[1] == INFINITY);
+    CHECK_FAILS(costate_model_limits(m, COSTATE_ACTUATOR, 2, limits), COSTATE_BAD_ARGUMENT, "no actuator 2");
+    CHECK_FAILS(costate_model_limits(m, COSTATE_BODY, 0, limits), COSTATE_BAD_ARGUMENT,
+                "may be COSTATE_ACTUATOR");
+    CHECK_FAILS(costate_model_limits(m, COSTATE_JOINT, 0, NULL), COSTATE_BAD_ARGUMENT, "limits is null");
+
+    /* as the parameters are now */
+    double h = 0, theta[256];
+    const size_t n = (size_t)costate_model_nparam(m);
+    CHECK(costate_model_time_step(m, &h) == COSTATE_OK && h == 0.004);
+    CHECK_FAILS(costate_model_time_step(m, NULL), COSTATE_BAD_ARGUMENT, "h is null");
+    CHECK(n <= 256 && costate_model_get_parameters(m, theta, n) == COSTATE_OK);
+    theta[parameter(m, "world/time_step")] = 0.001;
+    CHECK(costate_model_set_parameters(m, theta, n) == COSTATE_OK);
+    CHECK(costate_model_time_step(m, &h) == COSTATE_OK && h == 0.001);
+    CHECK(costate_model_free(m) == COSTATE_OK);
+}
+
 static void bad_files(void) {
     costate_model* m = NULL;
     CHECK_FAILS(costate_model_load("no/such/file.json", &m), COSTATE_BAD_FILE, "no/such/file.json");
@@ -214,6 +332,10 @@ int main(void) {
     robot_files();
     parameters();
     own_parameters();
+    status_names();
+    copies();
+    keyframes();
+    structure();
     bad_files();
     misuse();
     freed_models();

@@ -47,6 +47,33 @@ static void rollouts(void) {
     free(states), free(controls), free(next);
 }
 
+/* The best losses so far stand in the buffer when iteration `done` is told; the end is asked for after the second. */
+typedef struct {
+    const double* losses;
+    int calls;
+    uint64_t done, total;
+} Told;
+static int tell(void* data, uint64_t done, uint64_t total) {
+    Told* t = data;
+    CHECK(done == (uint64_t)t->calls && t->losses[done] > 0);
+    t->done = done, t->total = total;
+    return ++t->calls == 3;
+}
+static void progress(void) {
+    double losses[11] = {0}, *best = numbers(n), loss = 0;
+    costate_optimize_options o = {0};
+    costate_optimize_result r;
+    Told t = {losses, 0, 0, 0};
+    const costate_progress told = {tell, &t};
+    o.size = sizeof o, o.method = "gradient_descent", o.iterations = 10, o.losses = losses, o.n_losses = 11;
+    o.progress = &told;
+    CHECK(costate_scene_optimize(m, &o, best, &r) == COSTATE_OK);
+    CHECK(t.calls == 3 && t.done == 2 && t.total == 10 && r.iterations == 2);
+    CHECK(strcmp(r.stopped, "interrupted") == 0 && r.final_loss < r.initial_loss);
+    CHECK(costate_scene_gradient(m, best, &loss, NULL, NULL) == COSTATE_OK && loss == r.final_loss);
+    free(best);
+}
+
 static void optimizations(void) {
     double losses[4] = {0}, final = 0;
     costate_optimize_options o = {0};
@@ -158,6 +185,7 @@ int main(void) {
     values();
     rollouts();
     optimizations();
+    progress();
     own_costs();
     CHECK(costate_model_free(m) == COSTATE_OK);
     CHECK_FAILS(costate_scene_steps(m), COSTATE_BAD_HANDLE, "freed");

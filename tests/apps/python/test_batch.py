@@ -65,6 +65,80 @@ class BatchTest(unittest.TestCase):
         self.assertIsNone(summed.x)
         numpy.testing.assert_allclose(summed.parameters, g.parameters.sum(0), rtol=1e-12, atol=1e-12)
 
+    def test_chosen_columns_of_jacobians_are_written_in_place(self):
+        batch = costate.Batch(self.m, self.n, threads=2, substeps=SUBSTEPS)
+        whole = batch.jacobian(self.x, self.u[0], parameters=True)
+        gravity, mass = (self.m.parameter_names.index(name)
+                         for name in ("world/gravity[2]", "bodies/robot/trunk/mass"))
+        turning = numpy.zeros(self.m.ndx, bool)
+        turning[[4, 30]] = True
+        J = batch.jacobian(self.x, self.u[0], columns={"x": turning, "u": [2, 7],
+                                                       "parameters": ["world/gravity[2]", "bodies/robot/trunk/mass"]})
+        for got, want, columns in ((J.by_state, whole.by_state, [4, 30]), (J.by_control, whole.by_control, [2, 7]),
+                                   (J.by_parameters, whole.by_parameters, [gravity, mass])):
+            numpy.testing.assert_allclose(got[..., columns], want[..., columns], atol=1e-12 * numpy.abs(want).max())
+            self.assertGreater(numpy.abs(got[..., columns]).max(), 0)
+            left = numpy.delete(got, columns, -1)
+            self.assertFalse(left.any())
+        out = costate.BatchJacobian(*(numpy.full(part.shape, 7.0) for part in whole[:2]), None, None)
+        J = batch.jacobian(self.x, self.u[0], envs=[1], columns={"u": []}, out=out)
+        self.assertIs(J.by_state, out.by_state)
+        self.assertTrue((out.by_control == 7).all() and (out.by_state[[0, 2, 3]] == 7).all())
+        numpy.testing.assert_allclose(out.by_state[1], whole.by_state[1], atol=1e-12)
+        for columns, sentence in (({"q": [0]}, "columns has 'q'; possible are x, u, parameters"),
+                                  ({"x": [36]}, r"columns\['x'\] has 36; there are 36 columns"),
+                                  ({"parameters": ["mass"]}, "there is no parameter 'mass'")):
+            with self.assertRaisesRegex(costate.BadArgument, sentence):
+                batch.jacobian(self.x, self.u[0], columns=columns)
+
+    def test_contacts_are_those_of_single_steps(self):
+        batch = costate.Batch(self.m, self.n, threads=2)
+        x = self.x.copy()
+        x[1, 2] += 1  # flies
+        x[2, 22] = 1e200  # diverges
+        found = batch.contacts(x, self.u[0])
+        self.assertEqual(found.diverged.tolist(), [False, False, True, False])
+        for i in (0, 1, 3):
+            want = self.m.contacts(x[i, :19], x[i, 19:], self.u[0, i])
+            self.assertEqual(found.counts[i], len(want))
+            numpy.testing.assert_array_equal(found.contacts[i, : len(want)], want)
+        self.assertEqual((found.counts[1], found.counts[2]), (0, 0))
+        self.assertEqual(found.couples.shape, (*found.contacts.shape, 3))
+        batch.reset(x=self.x)
+        numpy.testing.assert_array_equal(batch.contacts().contacts, batch.contacts(self.x).contacts)
+
+    def test_there_is_room_for_any_number_of_contacts(self):
+        scene = {"ground": True, "models": [{"name": "box", "model": {
+            "bodies": [{"name": "box", "joint": {"type": "free"}, "mass": 1, "inertia": [1, 1, 1, 0, 0, 0],
+                        "shapes": [{"type": "box", "half_extents": [0.1, 0.1, 0.1]}]}]}}]}
+        scene["models"] = [{**scene["models"][0], "name": f"box{i}", "position": [i, 0, 0.0999]} for i in range(6)]
+        batch = costate.Batch(costate.Model.from_string(scene), 1)
+        self.assertEqual(batch.contacts().counts.tolist(), [24])
+
+    def test_progress_is_told_and_may_end_a_call(self):
+        batch = costate.Batch(self.m, self.n, threads=2, substeps=SUBSTEPS)
+        u = numpy.repeat(self.u[:1], 400, 0)
+        told = []
+        states, _ = batch.rollout(self.x, u, progress=lambda *report: told.append(report))
+        self.assertEqual(told[-1], (400 * self.n, 400 * self.n))
+        self.assertGreater(len(told), 1)
+        self.assertEqual(sorted(told), told)
+        before = numpy.concatenate([self.x[None], states[:-1]])
+        batch.backward(before, u, numpy.zeros((400, self.n, self.m.ndx)), progress=lambda *report: told.append(report))
+        batch.run(self.x, u, progress=lambda *report: told.append(report))
+        self.assertEqual(told.count((400 * self.n, 400 * self.n)), 3)
+        with self.assertRaises(costate.Interrupted):
+            batch.rollout(self.x, u, progress=lambda done, total: False)
+
+        def fail(done, total):
+            raise KeyError("of the caller")
+
+        with self.assertRaisesRegex(KeyError, "of the caller"):
+            batch.run_vjp(self.x, u, numpy.zeros((400, self.n, self.m.ndx)), progress=fail)
+        with self.assertRaisesRegex(TypeError, "progress must be a function"):
+            batch.rollout(self.x, u, progress=3)
+        numpy.testing.assert_array_equal(batch.rollout(self.x, u)[0], states)
+
     def test_ambient_gradients_are_those_by_the_numbers_of_a_state(self):
         batch = costate.Batch(self.m, self.n, substeps=SUBSTEPS, ambient=True)
         x = self.x.copy()

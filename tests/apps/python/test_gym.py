@@ -1,17 +1,29 @@
 """Environments: Gymnasium's semantics, rewards and observations differentiated against central differences."""
 import copy
+import os
 import pickle
+import shutil
 import subprocess
 import sys
 import unittest
 from functools import partial
+from pathlib import Path
 
 import numpy
 
-from costate import gym
+from costate import gym, viewer
 from costate.gym.sb3 import make_sb3
 
 STEP = 1e-6
+CART = gym.make_task("cartpole-swing-up")
+STEP_SECONDS = CART.model.time_step * CART.substeps
+
+
+def has_program():
+    try:
+        return "--run" in subprocess.run([viewer.program(), "view", "--help"], capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        return False
 
 
 def central(f, x):
@@ -226,6 +238,63 @@ class EnvTest(unittest.TestCase):
             env.step(numpy.zeros(8))
 
 
+class RenderingTest(unittest.TestCase):
+    def test_modes_are_named(self):
+        for env in (gym.make("cartpole-swing-up"), gym.make_vec("cartpole-swing-up", 2), make_sb3("cartpole-swing-up", 2)):
+            self.assertEqual(env.metadata["render_modes"], ["rgb_array", "html"])
+            self.assertEqual((env.metadata["render_fps"], env.render_mode), (round(1 / STEP_SECONDS), None))
+            env.reset()
+            with self.assertRaisesRegex(NotImplementedError, "costate.view"):
+                env.render()
+        with self.assertRaisesRegex(ValueError, "render_mode is 'human', it may be rgb_array or html, or None"):
+            gym.make("ant", render_mode="human")
+
+    @unittest.skipUnless(has_program(), "there is no program with a viewer")
+    def test_pages_show_the_episode_so_far(self):
+        env = gym.make("cartpole-swing-up", render_mode="html")
+        for steps in (3, 1):
+            env.reset(seed=0)
+            for _ in range(steps):
+                env.step([0.5])
+            self.assertEqual(len(env._rendering.episodes[0]), steps + 1)
+            numpy.testing.assert_array_equal(env._rendering.episodes[0][-1], env.state)
+        page = env.render()
+        self.assertIn("<html", Path(page).read_text())
+        self.assertIn("<iframe", page._repr_html_())
+
+    def test_episodes_of_vectors_are_recorded_on_their_own(self):
+        for mode, lengths in (("SAME_STEP", [3, 1, 3]), ("NEXT_STEP", [3, 3, 3])):
+            envs = gym.make_vec("ant", 3, autoreset_mode=mode, render_mode="html")
+            envs.reset(seed=0)
+            envs.step(numpy.zeros((3, 8)))
+            high = envs.state
+            high[1, 2] = 1.7
+            envs.reset(options={"x": high, "reset_mask": [False, True, False]})
+            self.assertEqual([len(e) for e in envs._rendering.episodes], [3, 1, 3])
+            envs.reset(seed=0)
+            envs.step(numpy.zeros((3, 8)))
+            envs._episodes.start(numpy.array([False, True, False]), high[1])
+            envs.step(numpy.zeros((3, 8)))
+            self.assertEqual([len(e) for e in envs._rendering.episodes], lengths)
+            envs.step(numpy.zeros((3, 8)))
+            self.assertEqual(len(envs._rendering.episodes[1]), 2 if mode == "SAME_STEP" else 1)
+        self.assertEqual(gym.make_vec("ant", 1)._rendering.episodes, [[]])
+
+    @unittest.skipUnless(has_program() and (shutil.which("chromium") or "COSTATE_CHROMIUM" in os.environ),
+                         "there is no program with a viewer, or no Chromium")
+    def test_images_show_the_present_state(self):
+        env = gym.make("cartpole-swing-up", render_mode="rgb_array")
+        env.reset(options={"x": [0, 0, 0, 0]})
+        first = env.render()
+        self.assertEqual((first.shape, first.dtype), ((480, 640, 3), numpy.uint8))
+        env.reset(options={"x": [0, 2, 0, 0]})
+        self.assertTrue((env.render() != first).any())
+        envs = make_sb3("cartpole-swing-up", 2, render_mode="rgb_array")
+        envs.reset()
+        self.assertEqual([part.shape for part in envs.get_images()], [(480, 640, 3)] * 2)
+        self.assertEqual(envs.render().shape, (480, 1280, 3))
+
+
 class RandomizationTest(unittest.TestCase):
     RANGES = {"bodies/*/mass": (0.5, 1.5), "joints/*/damping": (2, 3)}
 
@@ -413,7 +482,7 @@ class GymnasiumTest(unittest.TestCase):
             from gymnasium.utils.env_checker import check_env
             costate.gym.register()
             env = gymnasium.make("costate/Ant-v0", dtype="float32")
-            check_env(env.unwrapped, skip_render_check=True)
+            check_env(env.unwrapped)
             observation, _ = env.reset(seed=1)
             assert (observation == costate.gym.make("ant").reset(seed=1)[0].astype("f")).all()
             envs = gymnasium.make_vec("costate/Hopper-v0", num_envs=3, vectorization_mode="vector_entry_point")

@@ -1,5 +1,6 @@
 """The linearization of steps: against finite differences of steps, and in the layout of other engines."""
 import unittest
+from pathlib import Path
 
 import numpy
 
@@ -66,6 +67,29 @@ class TransitionTest(unittest.TestCase):
                                                                             "name every moving joint once")):
             with self.assertRaisesRegex(costate.BadArgument, sentence):
                 costate.transition(m, x, u, joints=joints)
+
+    def test_sensors_have_their_matrices(self):
+        m = costate.Model(Path(__file__).resolve().parents[1] / "sensors_scene.json")
+        random = numpy.random.default_rng(0)
+        x, u = m.state(*m.initial_state()), random.normal(size=m.nu)
+        L, J = costate.transition(m, x, u, sensors=True), m.observe_jacobian(x, u)
+        numpy.testing.assert_array_equal(L.C, J.by_state)
+        numpy.testing.assert_array_equal(L.D, J.by_control)
+        plain = costate.transition(m, x, u)
+        self.assertEqual(len(plain), 2)
+        numpy.testing.assert_array_equal(L.A, plain.A)
+        moving = [name for name in m.joints if m.joint_slices(name)[1].start < m.joint_slices(name)[1].stop]
+        swapped = costate.transition(m, x, u, joints=moving[::-1], sensors=["effort", "robot/turning"])
+        order = numpy.concatenate([numpy.arange(m.nv)[m.joint_slices(name)[1]] for name in moving[::-1]])
+        order = numpy.concatenate([order, m.nv + order])
+        rows = numpy.r_[m.sensor_slice("robot/effort"), m.sensor_slice("robot/turning")]
+        numpy.testing.assert_array_equal(swapped.C, L.C[rows][:, order])
+        numpy.testing.assert_array_equal(swapped.D, L.D[rows])
+        numpy.testing.assert_array_equal(costate.transition(m, x, u, 3, sensors=True).C, L.C)
+        with self.assertRaisesRegex(costate.BadArgument, "0 sensors are named 'smell'"):
+            costate.transition(m, x, u, sensors=["smell"])
+        with self.assertRaisesRegex(TypeError, "sensors must be True, False or a list of names, not 'effort'"):
+            costate.transition(m, x, u, sensors="effort")
 
     def test_bad_input_is_refused(self):
         m = costate.Model("cartpole")

@@ -1,6 +1,7 @@
 """One state at a time: what a model says of itself, derivatives against central differences, and bad input."""
 import threading
 import unittest
+from pathlib import Path
 
 import numpy
 
@@ -49,6 +50,48 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(len(m.actuators), m.nu)
         self.assertEqual(len(m.parameter_names), m.nparam)
         self.assertEqual(m.warnings, [])
+
+    def test_a_model_says_how_it_is_built(self):
+        m = self.m
+        home = m.keyframe("robot/home")
+        self.assertEqual((home.q[2], home.q[9], home.u[1]), (0.287755846, -1.8, 0.90384))
+        numpy.testing.assert_array_equal(m.keyframe(0).u, home.u)
+        self.assertFalse(home.v.any())
+        with self.assertRaisesRegex(costate.BadArgument, "there is no keyframe 'sit'; there are robot/home"):
+            m.keyframe("sit")
+        self.assertEqual(m.parents[:3], [None, "robot/trunk", "robot/FR_hip"])
+        self.assertEqual(len(m.parents), len(m.bodies))
+        self.assertEqual(m.time_step, m.parameters[m.parameter_names.index("world/time_step")])
+        self.assertEqual(m.actuator_limits.control.shape, (12, 2))
+        self.assertEqual(m.joint_limits[1].tolist(), [-0.863, 0.863])
+        self.assertEqual(m.joint_limits[0].tolist(), [-numpy.inf, numpy.inf])
+        sited = costate.Model(Path(__file__).resolve().parents[1] / "sensors_scene.json")
+        self.assertEqual((sited.sites, sited.site_bodies), (["robot/palm"], ["robot/hand"]))
+        self.assertEqual(sited.actuator_limits.force.tolist(), [[-numpy.inf, numpy.inf]])
+
+    def test_limits_follow_the_parameters(self):
+        m = costate.Model.from_string({"models": [{"name": "r", "model": {
+            "bodies": [{"name": "b", "joint": {"type": "revolute", "axis": [0, 0, 1], "limits": [-1, 2]}, "mass": 1,
+                        "inertia": [1, 1, 1, 0, 0, 0]}],
+            "actuators": [{"joint": "b", "type": "motor", "control_limits": [-3, 4], "force_limits": [-5, 6]}]}}]})
+        self.assertEqual([part.tolist() for part in m.actuator_limits], [[[-3, 4]], [[-5, 6]]])
+        theta = m.parameters
+        theta[theta == 4] = 8
+        theta[theta == 2] = 3
+        m.parameters = theta
+        self.assertEqual((m.actuator_limits.control[0, 1], m.joint_limits[0, 1]), (8, 3))
+
+    def test_a_copy_has_parameters_of_its_own(self):
+        m = costate.Model("cartpole")
+        m.set_parameter("bodies/cartpole/pole/mass", 0.3)
+        other = m.copy()
+        self.assertEqual(type(other), costate.Model)
+        numpy.testing.assert_array_equal(other.parameters, m.parameters)
+        other.set_parameter("bodies/cartpole/pole/mass", 0.5)
+        m.close()
+        self.assertAlmostEqual(other.mass_matrix(numpy.zeros(2))[0, 0], 1.5)
+        with self.assertRaises(costate.BadHandle):
+            m.copy()
 
     def test_parameters_are_set_by_name(self):
         m = costate.Model("cartpole")

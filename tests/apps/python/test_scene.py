@@ -185,6 +185,22 @@ class SceneTest(unittest.TestCase):
         with self.assertRaisesRegex(costate.Diverged, "step"):
             scene.loss([1e300, 1e300, 1e300])
 
+    def test_progress_is_told_and_may_end_an_optimization(self):
+        scene, told = costate.Scene(LEARNED), []
+        result = scene.optimize("gradient_descent", iterations=5, learning_rate=0.5,
+                                progress=lambda *report: told.append(report))
+        self.assertEqual(told, [(k, 5, loss) for k, loss in enumerate(result.losses)])
+        ended = scene.optimize("gradient_descent", iterations=5, learning_rate=0.5,
+                               progress=lambda iteration, *_: iteration < 2)
+        self.assertEqual((ended.iterations, ended.stopped), (2, "interrupted"))
+        self.assertEqual((ended.loss, scene.loss(ended.y)), (result.losses[2],) * 2)
+
+        def fail(*_):
+            raise KeyError("of the caller")
+
+        with self.assertRaisesRegex(KeyError, "of the caller"):
+            scene.optimize("adam", progress=fail)
+
     def test_parameters_of_the_model_count(self):
         scene = costate.Scene(LEARNED)
         before = scene.loss(scene.start)

@@ -1,9 +1,13 @@
 """Pages of states, written by the program. COSTATE_PROGRAM says where it is."""
+import html
 import json
 import os
+import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
+import zlib
 from pathlib import Path
 from unittest import mock
 
@@ -11,7 +15,7 @@ import numpy
 
 import costate
 import settings
-from costate import viewer
+from costate import _png, viewer
 
 
 def program_has_a_viewer():
@@ -41,6 +45,44 @@ class ViewTest(unittest.TestCase):
         costate.view(m, numpy.concatenate([x[1:], states[:, 1]]), u[:, 1], out=self.out, time_step=0.01)
         self.assertGreater(len(self.out.read_text()), 0)
         self.assertNotEqual(self.out.read_text(), without)  # contacts are in it
+
+    def test_a_page_shows_itself_in_a_notebook(self):
+        m = costate.Model("cartpole")
+        page = costate.view(m, m.state(*m.initial_state())[None], out=self.out)
+        self.assertEqual((page, str(page), type(page)), (str(self.out), str(self.out), costate.Page))
+        shown = page._repr_html_()
+        self.assertTrue(shown.startswith('<iframe srcdoc="') and shown.endswith("</iframe>"))
+        self.assertEqual(html.unescape(shown.split('srcdoc="')[1].split('" style=')[0]), self.out.read_text())
+
+    @unittest.skipUnless(shutil.which("chromium") or "COSTATE_CHROMIUM" in os.environ, "there is no Chromium")
+    def test_images_have_their_size_and_show_the_state(self):
+        m = costate.Model("cartpole")
+        still, turned = viewer.image(m, [0, 0, 0, 0], (400, 300)), viewer.image(m, [0, 1, 0, 0], (400, 300))
+        self.assertEqual((still.shape, still.dtype), ((300, 400, 3), numpy.uint8))
+        self.assertGreater(numpy.ptp(still), 50)
+        self.assertTrue((still != turned).any())
+
+    def test_images_are_read_with_every_filter(self):
+        random = numpy.random.default_rng(0)
+        for channels, colours in ((3, 2), (4, 6)):
+            want = random.integers(0, 256, (7, 5, channels)).astype(numpy.uint8)
+            rows, above = b"", numpy.zeros((5, channels), int)
+            for y, row in enumerate(want.astype(int)):
+                left = numpy.concatenate([numpy.zeros((1, channels), int), row[:-1]])
+                corner = numpy.concatenate([numpy.zeros((1, channels), int), above[:-1]])
+                p = left + above - corner
+                choices = numpy.stack([left, above, corner])
+                nearest = numpy.argmin(numpy.abs(p - choices), 0)
+                paeth = numpy.take_along_axis(choices, nearest[None], 0)[0]
+                guess = [0 * row, left, above, (left + above) // 2, paeth][y % 5]
+                rows += bytes([y % 5]) + ((row - guess) % 256).astype(numpy.uint8).tobytes()
+                above = row
+            chunks = ((b"IHDR", struct.pack(">IIBBBBB", 5, 7, 8, colours, 0, 0, 0)), (b"IDAT", zlib.compress(rows)),
+                      (b"IEND", b""))
+            self.out.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+                struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+                for kind, data in chunks))
+            numpy.testing.assert_array_equal(_png.read_png(self.out), want[..., :3])
 
     def test_a_model_from_a_string_and_kept_impulses(self):
         scene = json.loads((Path(__file__).parent.parent / "settings_scene.json").read_text())

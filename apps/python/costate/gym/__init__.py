@@ -42,17 +42,18 @@ def make_task(name: str) -> Task:
     return TASKS[known]()
 
 
-def make(task: Union[Task, str], dtype: Any = numpy.float64, randomize: Optional[Ranges] = None) -> Env:
-    """An `Env` of a task or its name; dtype and randomize as for `Env`."""
-    return Env(make_task(task) if isinstance(task, str) else task, dtype, randomize)
+def make(task: Union[Task, str], dtype: Any = numpy.float64, randomize: Optional[Ranges] = None,
+         render_mode: Optional[str] = None) -> Env:
+    """An `Env` of a task or its name; dtype, randomize and render_mode as for `Env`."""
+    return Env(make_task(task) if isinstance(task, str) else task, dtype, randomize, render_mode)
 
 
 def make_vec(task: Union[Task, str], num_envs: int, threads: int = 0,
              autoreset_mode: Any = AutoresetMode.SAME_STEP, dtype: Any = numpy.float64,
-             randomize: Optional[Ranges] = None) -> VectorEnv:
+             randomize: Optional[Ranges] = None, render_mode: Optional[str] = None) -> VectorEnv:
     """A `VectorEnv` of a task or its name; threads: 0 means one per core; the rest as for `VectorEnv`."""
     chosen = make_task(task) if isinstance(task, str) else task
-    return VectorEnv(chosen, num_envs, threads, autoreset_mode, dtype, randomize)
+    return VectorEnv(chosen, num_envs, threads, autoreset_mode, dtype, randomize, render_mode)
 
 
 def register() -> None:

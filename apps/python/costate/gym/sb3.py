@@ -8,12 +8,12 @@ derives from `object`.
 """
 from __future__ import annotations
 
-from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy
 
 from . import make_vec
-from .spaces import NOT_RENDERED
+from .rendering import tiled
 from .task import Ranges, Task
 from .vector import VectorEnv
 
@@ -38,6 +38,13 @@ except ImportError:
         def step_wait(self) -> Any:
             raise NotImplementedError
 
+        def get_images(self) -> Any:
+            raise NotImplementedError
+
+        def render(self, mode: Optional[str] = None) -> Any:
+            """One image of all environments."""
+            return tiled(self.get_images())
+
 
 Indices = Union[None, int, Sequence[int]]
 
@@ -51,6 +58,7 @@ class SB3VecEnv(_Base):  # type: ignore[misc]
     def __init__(self, envs: VectorEnv) -> None:
         self.envs = envs
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
+        self.render_mode, self.metadata = envs.render_mode, envs.metadata
         self._actions: Any = None
         self._seeds: Any = None
         self.reset_infos: List[Dict[str, Any]] = []
@@ -99,8 +107,9 @@ class SB3VecEnv(_Base):  # type: ignore[misc]
     def env_is_wrapped(self, wrapper_class: Any, indices: Indices = None) -> List[bool]:
         return [False for _ in self._which(indices)]
 
-    def get_images(self) -> NoReturn:
-        raise NotImplementedError(NOT_RENDERED)
+    def get_images(self) -> List[Any]:
+        """An image of each environment; they must have render_mode "rgb_array"."""
+        return list(self.envs.render())
 
     def _which(self, indices: Indices) -> Sequence[int]:
         if indices is None:
@@ -109,6 +118,6 @@ class SB3VecEnv(_Base):  # type: ignore[misc]
 
 
 def make_sb3(task: Union[Task, str], num_envs: int, threads: int = 0, dtype: Any = numpy.float32,
-             randomize: Optional[Ranges] = None) -> SB3VecEnv:
+             randomize: Optional[Ranges] = None, render_mode: Optional[str] = None) -> SB3VecEnv:
     """A `SB3VecEnv` of a task or its name; the rest as for `make_vec`."""
-    return SB3VecEnv(make_vec(task, num_envs, threads, dtype=dtype, randomize=randomize))
+    return SB3VecEnv(make_vec(task, num_envs, threads, dtype=dtype, randomize=randomize, render_mode=render_mode))

@@ -15,6 +15,4 @@ else:
     except ImportError:  # also with Gymnasium before 1.1
         from .substitutes import AutoresetMode
 
-__all__ = ["AutoresetMode", "Box", "EnvBase", "VectorEnvBase", "NOT_RENDERED"]
-
-NOT_RENDERED = "environments do not render; costate.view(env.task.model, states) writes a page that replays states"
+__all__ = ["AutoresetMode", "Box", "EnvBase", "VectorEnvBase"]

@@ -1,13 +1,14 @@
 """Many environments, stepped together."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, NoReturn, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy
 
 from .._arrays import Array, ArrayLike, Mask, mask
 from .episodes import Episodes, divergence, only
-from .spaces import NOT_RENDERED, AutoresetMode, Box, VectorEnvBase
+from .rendering import MODES, Rendering
+from .spaces import AutoresetMode, Box, VectorEnvBase
 from .task import Ranges, Task
 
 Step = Tuple[Any, Array, Mask, Mask, Dict[str, Any]]
@@ -22,19 +23,21 @@ class VectorEnv(VectorEnvBase):
     `step`, which ignores its action and returns the new observation with a reward of 0. DISABLED: never; call
     `reset` with the option "reset_mask".
 
-    Environment i of a VectorEnv with seed s has the same results, bit by bit, as an Env with seed s + i. dtype and
-    randomize as for `Env`.
+    Environment i of a VectorEnv with seed s has the same results, bit by bit, as an Env with seed s + i. dtype,
+    randomize and render_mode as for `Env`.
     """
 
-    metadata: Dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
-    render_mode = None
+    metadata: Dict[str, Any] = {"render_modes": MODES, "autoreset_mode": AutoresetMode.SAME_STEP}
+    render_mode: Optional[str] = None
     spec = None
 
     def __init__(self, task: Task, num_envs: int, threads: int = 0, autoreset_mode: Any = AutoresetMode.SAME_STEP,
-                 dtype: Any = numpy.float64, randomize: Optional[Ranges] = None) -> None:
+                 dtype: Any = numpy.float64, randomize: Optional[Ranges] = None,
+                 render_mode: Optional[str] = None) -> None:
         self.task, self.num_envs, self.dtype = task, num_envs, numpy.dtype(dtype)
-        self._mode = _mode(autoreset_mode)
-        self.metadata = {**self.metadata, "autoreset_mode": self._mode}
+        self._mode, self.render_mode = _mode(autoreset_mode), render_mode
+        self._rendering = Rendering(task, render_mode, num_envs)
+        self.metadata = {**self.metadata, "autoreset_mode": self._mode, "render_fps": self._rendering.fps}
         self._episodes = Episodes(task, num_envs, threads, randomize)
         self._over: Mask = numpy.zeros(num_envs, bool)  # which reset in the next step
         shape, kind = (task.observation_size,), self.dtype.type
@@ -70,6 +73,7 @@ class VectorEnv(VectorEnvBase):
         which = mask("reset_mask", options.get("reset_mask", numpy.ones(self.num_envs, bool)), self.num_envs)
         self._episodes.start(which, options.get("x"), options.get("t", 0))
         self._over = self._over & ~which
+        self._rendering.record(self._episodes.x, which)
         return self._cast(self._episodes.observation()), {}
 
     def step(self, actions: ArrayLike) -> Step:
@@ -92,6 +96,7 @@ class VectorEnv(VectorEnvBase):
         else:
             observations, infos = episodes.observation(), divergence(diverged)
             self._over = over if self._mode is AutoresetMode.NEXT_STEP else self._over
+        self._rendering.record(episodes.x, over if self._mode is AutoresetMode.SAME_STEP else fresh)
         if "final_obs" in infos:
             infos["final_obs"] = self._cast(infos["final_obs"])
         return self._cast(observations), rewards, terminated, truncated, infos
@@ -129,9 +134,9 @@ class VectorEnv(VectorEnvBase):
     def close_extras(self, **_: Any) -> None:
         self._episodes.batch.close()
 
-    def render(self) -> NoReturn:
-        """Environments do not render: NotImplementedError, which names `costate.view`."""
-        raise NotImplementedError(NOT_RENDERED)
+    def render(self) -> Tuple[Any, ...]:
+        """What `Env.render` returns, for each environment. An image takes a second or more."""
+        return self._rendering.frames(self._episodes.x)
 
     def __repr__(self) -> str:
         return f"<costate.gym.VectorEnv: {self.num_envs} of {self.task!r}, {self._mode.name}>"
