@@ -150,6 +150,48 @@ void joint_effort_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar
     });
 }
 
+// k (q_rest - q) - d v
+template <class T> void joint_passive_force(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    const Model& m = in.w.model;
+    const Body& b = m.bodies[s.body];
+    y[0] = in.theta[m.stiffness.at(b.v0)] * (in.theta[m.rest.at(b.v0)] - in.x[b.q0]) -
+           in.theta[m.damping.at(b.v0)] * in.v()[b.v0];
+}
+template <class T>
+void joint_passive_force_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
+                             const SensorBars<T>& bar) {
+    const Model& m = in.w.model;
+    const Body& b = m.bodies[s.body];
+    const int k = m.stiffness.at(b.v0), rest = m.rest.at(b.v0), d = m.damping.at(b.v0);
+    bar.theta[k] += y_bar[0] * (in.theta[rest] - in.x[b.q0]);
+    bar.theta[rest] += y_bar[0] * in.theta[k];
+    bar.x[b.v0] -= y_bar[0] * in.theta[k];
+    bar.theta[d] -= y_bar[0] * in.v()[b.v0];
+    bar.x[in.w.nv() + b.v0] -= y_bar[0] * in.theta[d];
+}
+
+// visit(row) for the rows of the limits of a joint.
+template <class T, class Visit>
+void for_each_limit_row(const SensorInputs<T>& in, int body, const Visit& visit) {
+    for (const RowBlock& block : in.s.rows.blocks)
+        if (block.kind == RowKind::limit && in.w.model.limits[block.index].body == body) visit(block.row);
+}
+
+// sum lambda / h
+template <class T> void joint_limit_force(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    y[0] = T(0);
+    for_each_limit_row(in, s.body, [&](int row) { y[0] += in.s.impulses.lambda[row] / in.w.h(in.theta); });
+}
+template <class T>
+void joint_limit_force_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
+                           const SensorBars<T>& bar) {
+    const T& h = in.w.h(in.theta);
+    for_each_limit_row(in, s.body, [&](int row) {
+        bar.s.impulses.lambda_bar[row] += y_bar[0] / h;
+        in.w.h(bar.theta) -= y_bar[0] * in.s.impulses.lambda[row] / (h * h);
+    });
+}
+
 template <class T> void actuator_position(const SensorInputs<T>& in, const Sensor& s, T* y) {
     const Model& m = in.w.model;
     y[0] = in.theta[m.actuator.gear.at(s.actuator)] *

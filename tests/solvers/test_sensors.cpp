@@ -57,6 +57,11 @@ void add_sensors(World& w, SensorKind kind) {
             }
             return;
         case SensorSubject::axis:
+            for (const JointLimit& limit : m.limits) {
+                s.body = limit.body;
+                if (!limit.ball) w.add_sensor(s);
+            }
+            [[fallthrough]];
         case SensorSubject::drive:
         case SensorSubject::actuator:
             for (int n = 0; n < m.nu; ++n) {
@@ -296,6 +301,19 @@ TEST_CASE("adjoint: every kind of sensor") {
         check_pass<SensorPass>(1e-11);
     }
     SensorPass::kind = -1;
+}
+TEST_CASE("sensors: the limits that the dot-product test differentiates push in some of its cases") {
+    SensorPass::kind = static_cast<int>(SensorKind::joint_limit_force);
+    int pushing = 0;
+    for (const Regime regime : {Regime::neutral, Regime::near_neutral, Regime::random})
+        for (unsigned seed = 1; seed <= 5; ++seed) {  // those of check_pass
+            Rng g(seed);
+            SensorPass pass(g, regime);
+            pass.run_duals();
+            pushing += std::ranges::any_of(pass.y, [](const D& force) { return force.v > 0; });
+        }
+    SensorPass::kind = -1;
+    CHECK(pushing >= 3);
 }
 TEST_CASE("adjoint: sensors and external wrenches, with contacts") {
     for (unsigned seed = 1; seed <= 6; ++seed)

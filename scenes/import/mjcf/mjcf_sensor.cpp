@@ -24,6 +24,7 @@ constexpr SensorName sensor_names[] = {
     {"ballquat", "joint_position", "joint", "joint"},
     {"ballangvel", "joint_velocity", "joint", "joint"},
     {"jointactuatorfrc", "joint_effort", "joint", "joint"},
+    {"jointlimitfrc", "joint_limit_force", "joint", "joint"},
     {"actuatorpos", "actuator_position", "actuator", "actuator"},
     {"actuatorvel", "actuator_velocity", "actuator", "actuator"},
     {"actuatorfrc", "actuator_force", "actuator", "actuator"},

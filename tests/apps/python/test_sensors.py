@@ -43,6 +43,26 @@ class SensorsTest(unittest.TestCase):
         with self.assertRaisesRegex(costate.BadArgument, "there is no sensor 'imu'"):
             m.sensor_slice("imu")
 
+    def test_forces_of_springs_and_limits(self):
+        """A link at rest, held by its limit, carries its weight there; springs and dampers follow their law."""
+        m = costate.Model.from_string({"time_step": 0.001, "solver": {"type": "lcp"}, "models": [{"name": "r", "model": {
+            "bodies": [{"name": "link", "joint": {"name": "hinge", "type": "revolute", "axis": [0, 1, 0],
+                                                  "limits": [-2, 0.3], "stiffness": 3, "rest": 0.2, "damping": 0.5},
+                        "mass": 2, "com": [0.4, 0, 0], "inertia": [0.01, 0.01, 0.01, 0, 0, 0]}],
+            "sensors": [{"name": "passive", "type": "joint_passive_force", "joint": "hinge"},
+                        {"name": "limit", "type": "joint_limit_force", "joint": "hinge"}]}}]})
+        m.set_parameter("contact/compliance", 0)
+        _, (passive, limit) = m.observe([0.1, 0.7], [])
+        self.assertAlmostEqual(passive, 3 * (0.2 - 0.1) - 0.5 * 0.7, delta=1e-14)
+        self.assertEqual(limit, 0)
+        x, (passive, limit) = m.observe([0.3, 0], [])
+        self.assertAlmostEqual(x[1], 0, delta=1e-12)
+        self.assertAlmostEqual(limit, 2 * 9.81 * 0.4 * numpy.cos(0.3) + passive, delta=1e-9)
+        J = m.observe_jacobian([0.3, 0], [], parameters=True)
+        gravity = m.parameter_names.index("world/gravity[2]")
+        self.assertAlmostEqual(J.by_parameters[1, gravity], -2 * 0.4 * numpy.cos(0.3), delta=1e-9)
+        self.assertEqual(J.by_state[0].tolist(), [-3, -0.5])
+
     def test_values(self):
         m, x, u = self.m, self.x[0], self.u[0, 0]
         x_next, y = m.observe(x, u)
