@@ -26,9 +26,10 @@ struct SumPlan {
     static constexpr std::int64_t block = 16;
     std::int64_t environments = 0;
 
-    std::int64_t blocks() const { return (environments + block - 1) / block; }
+    std::int64_t blocks() const { return environments / block + (environments % block > 0 ? 1 : 0); }
     Range environments_of(Range of_blocks) const {
-        return {of_blocks.first * block, std::min(of_blocks.last * block, environments)};
+        const auto begin = [&](std::int64_t b) { return b < blocks() ? b * block : environments; };
+        return {begin(of_blocks.first), begin(of_blocks.last)};
     }
     // The blocks of owner i of n, 0 <= i < n: in order, and as even as whole blocks allow.
     Range share(std::int64_t i, std::int64_t n) const {

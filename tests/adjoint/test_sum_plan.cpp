@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -136,6 +137,13 @@ TEST_CASE("sum plan: blocks that are missing, there twice, or of another sum are
         ArchiveReader reader(bytes);
         CHECK_THROWS_AS(read.transfer(reader), std::runtime_error);
     }
+}
+
+TEST_CASE("sum plan: as many environments as a number can count") {
+    const SumPlan plan{std::numeric_limits<std::int64_t>::max()};
+    CHECK(plan.blocks() == std::int64_t{1} << 59);
+    CHECK(plan.environments_of({plan.blocks() - 1, plan.blocks()}).size() == SumPlan::block - 1);
+    CHECK(plan.share(2, 3).last == plan.blocks());
 }
 
 TEST_CASE("batch: gradients by parameters are summed by the plan, for any threads") {
