@@ -4,6 +4,7 @@
 #include "core/dynamics/compensation.hpp"
 #include "core/dynamics/rnea.hpp"
 #include "solvers/sensors/sensors.hpp"
+#include "solvers/step/observation.hpp"
 
 namespace costate {
 
@@ -70,12 +71,7 @@ void contact_force_on_a_adj(const World& w, const T* theta, StepScratch<T>& s, i
 // The couple of its torsional and rolling friction on a, N m, world axes: sum lambda_r rho_r d_r / h
 template <class T>
 Vec3<T> contact_couple_on_a(const World& w, const T* theta, const StepScratch<T>& s, int i) {
-    const ContactPoint<T>& c = s.contacts.points[i];
-    Vec3<T> couple = Vec3<T>::Zero();
-    const int row = s.rows.contact_row[i];
-    for (int r = 3; row >= 0 && r < c.rows; ++r)
-        couple += (s.impulses.lambda[row + r] / w.h(theta) * couple_arm(c, r)) * c.direction(r);
-    return couple;
+    return contact_couple(s, i) / w.h(theta);
 }
 template <class T>
 void contact_couple_on_a_adj(const World& w, const T* theta, StepScratch<T>& s, int i,

@@ -46,8 +46,9 @@ class Batch:
 
     Arrays are taken and returned as by `Model`. A signal such as control-C ends a call of the main thread within a
     control step: the exception of its handler is raised, the batch's own states are unchanged, and a given `out`
-    may be partly written. Calls with `progress` tell this function how many control steps of single environments are
-    done, and of how many, at most every 20 ms and once at the end; if it returns False, the call raises Interrupted.
+    may be partly written. Calls with `progress` tell this function how many control steps of single environments
+    are done, and of how many, at most every 20 ms and once at the end; if it returns False, the call raises
+    Interrupted.
     After os.fork(), a batch of several threads raises BadHandle in the child, where a new
     one can be created; a batch of one thread works in both processes. A batch can be pickled and copied: the copy
     has a copy of the model, the same parameters and the same states of its own, but does not remember which have
@@ -211,10 +212,10 @@ class Batch:
         """The BatchJacobian of one control step from x (n_env, nx) under u (n_env, nu), by all threads.
 
         Rows and columns are tangent vectors (ndx) of states, also if the batch is ambient. envs: environments to
-        compute, as for `reset`. columns: those to compute, by the kinds "x", "u" and "parameters": masks of booleans,
-        indices, or names of parameters; all of a kind that is not there. by_parameters is None unless `parameters` or
-        `columns` ask for it. out: a BatchJacobian whose arrays are written in place. What is not computed keeps its
-        values there, and is zero otherwise."""
+        compute, as for `reset`. columns: those to compute, by the kinds "x", "u" and "parameters": masks of
+        booleans, indices, or names of parameters; all of a kind that is not there. by_parameters is None unless
+        `parameters` or `columns` ask for it. out: a BatchJacobian whose arrays are written in place. What is not
+        computed keeps its values there, and is zero otherwise."""
         return _batch_steps.jacobian(self, x, u, envs, parameters, columns, out, progress)
 
     def contacts(self, x: Optional[ArrayLike] = None, u: Optional[ArrayLike] = None) -> BatchContacts:
