@@ -93,8 +93,9 @@ typedef struct costate_interrupt {
     void* data;
 } costate_interrupt;
 
-/* A function of the caller that is told how far a long call is, by the calling thread, at most every 20 ms, and once
- * at the end. Unless it returns 0, the call ends. It must not call what it is told of. `data` is passed to it. */
+/* A function of the caller that is told how far a long call is, by the calling thread, at most every 20 ms,
+ * and once at the end. Unless it returns 0, the call ends. It must not call what it is told of. `data` is
+ * passed to it. */
 typedef struct costate_progress {
     int (*report)(void* data, uint64_t done, uint64_t total);
     void* data;
@@ -172,18 +173,18 @@ COSTATE_API int costate_model_set_parameters(costate_model* model, const double*
 
 /* The initial state of the file: q (nq), v (nv). */
 COSTATE_API int costate_model_initial_state(const costate_model* model, double* q, double* v);
-/* The state q (nq), v (nv) and the control u (nu) of a keyframe; each may be null. Joints that it does not name are in
- * the initial state of the file, controls that it does not name are 0. */
+/* The state q (nq), v (nv) and the control u (nu) of a keyframe; each may be null. Joints that it does not
+ * name are in the initial state of the file, controls that it does not name are 0. */
 COSTATE_API int costate_model_keyframe(const costate_model* model, int keyframe, double* q, double* v,
                                        double* u);
 
-/* The body that carries something, as an index of bodies, -1 for the world: of a COSTATE_BODY or a COSTATE_JOINT its
- * parent, of a COSTATE_SITE its body. */
+/* The body that carries something, as an index of bodies, -1 for the world: of a COSTATE_BODY or a
+ * COSTATE_JOINT its parent, of a COSTATE_SITE its body. */
 COSTATE_API int costate_model_parent(const costate_model* model, int kind, int index, int* parent);
 
-/* The limits that the parameters now give, infinite where there are none. Of a COSTATE_ACTUATOR: limits[4] = {least
- * control, greatest control, least force, greatest force}, forces before the gear. Of a COSTATE_JOINT: limits[2], of
- * its position, rad or m, or of the angle of a spherical joint. */
+/* The limits that the parameters now give, infinite where there are none. Of a COSTATE_ACTUATOR: limits[4] =
+ * {least control, greatest control, least force, greatest force}, forces before the gear. Of a
+ * COSTATE_JOINT: limits[2], of its position, rad or m, or of the angle of a spherical joint. */
 COSTATE_API int costate_model_limits(const costate_model* model, int kind, int index, double* limits);
 
 /* The time step h (1), s. */
@@ -426,9 +427,10 @@ COSTATE_API int costate_batch_jacobian(costate_batch* batch, const double* x, co
                                        const unsigned char* which, double* by_x, double* by_u,
                                        double* by_theta, int* status);
 
-/* The same for chosen columns alone. columns: masks, with 0 for columns that are left out, which stay unchanged in the
- * outputs; null masks: all. Where the Jacobian of a time step has a closed form (most scenes; not with a warm start),
- * columns by x in the first time step of a control step, and those by u, are computed only if they are chosen. */
+/* The same for chosen columns alone. columns: masks, with 0 for columns that are left out, which stay
+ * unchanged in the outputs; null masks: all. Where the Jacobian of a time step has a closed form (most
+ * scenes; not with a warm start), columns by x in the first time step of a control step, and those by u, are
+ * computed only if they are chosen. */
 typedef struct costate_columns {
     size_t size;                /* sizeof(costate_columns) */
     const unsigned char* x;     /* (ndx) */
@@ -439,11 +441,12 @@ COSTATE_API int costate_batch_jacobian_with(costate_batch* batch, const double* 
                                             const unsigned char* which, const costate_columns* columns,
                                             double* by_x, double* by_u, double* by_theta, int* status);
 
-/* The contacts of the first time step of a control step from x (n_env x nx; null: the batch's own states) under u (n_env
- * x nu), as costate_contacts has them; kept impulses of the states count. It does not advance the states. contacts
- * (n_env x capacity): the first `capacity` of each environment; a null buffer with capacity 0 only counts. couples
- * (n_env x capacity x 3), or null: those of torsional and rolling friction on a, N m s, world. counts (n_env): the
- * number of contacts, or COSTATE_DIVERGED. Returns the largest number. */
+/* The contacts of the first time step of a control step from x (n_env x nx; null: the batch's own states)
+ * under u (n_env x nu), as costate_contacts has them; kept impulses of the states count. It does not advance
+ * the states. contacts (n_env x capacity): the first `capacity` of each environment; a null buffer with
+ * capacity 0 only counts. couples (n_env x capacity x 3), or null: those of torsional and rolling friction
+ * on a, N m s, world. counts (n_env): the number of contacts, or COSTATE_DIVERGED. Returns the largest
+ * number. */
 COSTATE_API int costate_batch_contacts(costate_batch* batch, const double* x, const double* u,
                                        costate_contact* contacts, double* couples, size_t capacity,
                                        int* counts);
