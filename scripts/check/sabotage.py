@@ -21,7 +21,12 @@ FOLDERS = ["core", "collision", "solvers", "adjoint"]
 DEFINITION = re.compile(r"^(?:template\s*<[^{;]*>\s*)?(?!\s*(?:return|else)\b)[\w:<>*&\s,]*?\b(\w+)_adj(?:<[^;(){}]*>)?\s*\(", re.MULTILINE)
 ENTRY = re.compile(r"^(OP|PASS)\((\w+)", re.MULTILINE)
 CASE = re.compile(r'TEST_CASE\("adjoint: ([\w, ]+)')  # one name, or several
+INSTANTIATION = re.compile(r"^ *template (?!<)", re.MULTILINE)  # an explicit one
 TIMEOUT = 1800  # s, of a compiler or a test
+
+
+def sources(folder, *endings):
+    return sorted(file for ending in endings for file in (ROOT / folder).rglob(f"*{ending}"))
 
 
 def blank_comments(text):
@@ -67,13 +72,13 @@ def mutants_of(line):
 def operator_tests():
     """name of a pair -> test file"""
     where = {}
-    for source in sorted((ROOT / "tests").glob("test_*.cpp")):
+    for source in sources("tests", ".cpp"):
         for names in CASE.findall(source.read_text()):
             where.update((name, source) for name in names.split(", "))
     for folder in FOLDERS:
         for kind, name in ENTRY.findall((ROOT / folder / "operators.inc").read_text()):
             if kind == "OP":
-                where[name] = ROOT / "tests" / "test_operators.cpp"
+                where[name] = ROOT / "tests" / "core" / "test_operators.cpp"
     return where
 
 
@@ -81,7 +86,7 @@ def all_mutants(only):
     """(file, line number, what, broken line, names of pairs whose tests must notice)"""
     tests = operator_tests()
     for folder in FOLDERS:
-        for file in sorted((ROOT / folder).rglob("*.[ch]pp")):
+        for file in sources(folder, ".cpp", ".hpp", ".inl"):
             relative = file.relative_to(ROOT)
             if only and str(relative) != only:
                 continue
@@ -130,13 +135,13 @@ def link(build, objects, target):
 
 
 def instantiating(relative):
-    """The sources beside the test in which a broken file comes to life: itself, or those of adjoint/ that instantiate its templates."""
+    """The sources beside the test in which a broken file comes to life: itself, or those that include it and instantiate its
+    templates. Lanes are left out: other tests hold them to the bits of the scalar code."""
     if relative.suffix == ".cpp":
         return [relative]
-    if relative.parts[0] != "adjoint":
-        return []  # templates, which the test instantiates
-    return [source.relative_to(ROOT) for source in sorted((ROOT / "adjoint").glob("*.cpp"))
-            if "#define INSTANTIATE" in source.read_text()]
+    including = [source.relative_to(ROOT) for folder in FOLDERS for source in sources(folder, ".cpp")
+                 if f'#include "{relative}"' in source.read_text() and not source.stem.endswith("_of_width")]
+    return [source for source in including if relative.suffix == ".inl" or INSTANTIATION.search((ROOT / source).read_text())]
 
 
 def try_mutant(build, mutant):
