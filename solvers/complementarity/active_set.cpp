@@ -8,7 +8,7 @@ namespace {
 template <class T> struct Slip {
     int rows;
     T speed, u[max_friction_rows];
-    Slip(const T* s, int t, int rows) : rows(rows) {
+    Slip(const T* s, int t, int friction_rows) : rows(friction_rows) {
         using std::sqrt;
         T squared = s[t] * s[t];
         for (int i = 1; i < rows; ++i)
