@@ -180,9 +180,9 @@ if __name__ == "__main__":
     parser.add_argument("--program", type=Path)
     parser.add_argument("--viewer-notices", type=Path, help="folder of the viewer's packages, for their licenses")
     parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
-    if given.info:
-        sys.exit(not write_info(given.info, scripts=False))  # distributions have the program itself
-    if not given.library or not given.out:
+    arguments = parser.parse_args()
+    if arguments.info:
+        sys.exit(not write_info(arguments.info, scripts=False))  # distributions have the program itself
+    if not arguments.library or not arguments.out:
         parser.error("--library and --out are required")
-    print(make(given.library, given.program, given.viewer_notices, given.out))
+    print(make(arguments.library, arguments.program, arguments.viewer_notices, arguments.out))

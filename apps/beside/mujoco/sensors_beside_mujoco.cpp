@@ -2,10 +2,10 @@
 // states and controls; a table in Markdown with the largest difference of each, relative to 1 + the largest value.
 // It fails if one exceeds 1e-9. The files must define the same in both: no contacts, limits, friction and damping.
 //
-// --law: contacts, limits and friction by MuJoCo's law in both, of files that have them; joints have no damping, which
-// costate takes implicitly. MuJoCo runs with elliptic cones and Newton's method to 1e-14. States count in which both
-// find the same gaps of contacts: deep overlaps and full buffers of contacts differ. `touch` is shown and does not fail:
-// costate counts the contacts in a ball around the zone of the site.
+// --law: contacts, limits and friction by MuJoCo's law in both, of files that have them; joints have no damping,
+// which costate takes implicitly. MuJoCo runs with elliptic cones and Newton's method to 1e-14. States count in
+// which both find the same gaps of contacts: deep overlaps and full buffers of contacts differ. `touch` is shown and
+// does not fail: costate counts the contacts in a ball around the zone of the site.
 #include <costate.h>
 #include <mujoco/mujoco.h>
 
@@ -79,7 +79,8 @@ void set_law(mjModel& m) {
     std::fill_n(m.dof_damping, m.nv, 0);
 }
 
-// costate's coordinates of hinges and slides are 0 where the file places their bodies, MuJoCo's are their `ref` there.
+// costate's coordinates of hinges and slides are 0 where the file places their bodies; MuJoCo's are their `ref`
+// there.
 double reference(const mjModel& m, int joint) {
     const bool has = m.jnt_type[joint] == mjJNT_HINGE || m.jnt_type[joint] == mjJNT_SLIDE;
     return has ? m.qpos0[m.jnt_qposadr[joint]] : 0;
