@@ -306,4 +306,8 @@ private:
     Evaluations evaluations_;
 };
 
+// Compiled in simulation.cpp.
+class Simulation;
+extern template class Rollout<Simulation>;
+
 }  // namespace costate

@@ -115,6 +115,8 @@ template <class T> struct StepScratch {
     StageClock* clock = nullptr;  // times the stages of `step`, if it is set
 
     explicit StepScratch(const World& w);
+    StepScratch(StepScratch&&);
+    ~StepScratch();
     void clear_bars();  // after `step`, before seeding
 };
 

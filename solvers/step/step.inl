@@ -29,6 +29,9 @@ StepScratch<T>::StepScratch(const World& w)
         x->assign(w.nv(), T(0));
 }
 
+template <class T> StepScratch<T>::StepScratch(StepScratch&&) = default;
+template <class T> StepScratch<T>::~StepScratch() = default;
+
 template <class T> void StepScratch<T>::clear_bars() {
     bar.set_zero();
     contacts.points_bar.assign(contacts.points.size(), ContactPointBar<T>::zero());
