@@ -133,6 +133,7 @@ typedef struct costate_load_options {
     int self_collision; /* 1: the links of a URDF collide with each other, except a link and its parent */
     int hull_vertices;  /* largest number of vertices of the hull of a mesh, 4 or more; 0: no limit */
     const char* law;    /* of contact: "rigid" or "mujoco"; null: as the scene says */
+    int decompose; /* largest number of convex hulls of a mesh that is not convex; 0 or 1: its own hull */
 } costate_load_options;
 
 /* costate_model_load with options, which may be null. */

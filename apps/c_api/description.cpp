@@ -47,6 +47,10 @@ ImportOptions read_options(const costate_load_options* options) {
                                                     ", the least is 4, and 0 means no limit");
         out.hull_vertices = given.hull_vertices;
     }
+    if (given.decompose < 0)
+        throw Failure(COSTATE_BAD_ARGUMENT,
+                      "decompose is " + std::to_string(given.decompose) + ", it may be 0 or more");
+    out.decompose = std::max(1, given.decompose);
     if (const std::string law = given.law ? given.law : ""; !law.empty()) {
         out.law = contact_law(law);
         if (!out.law)

@@ -47,7 +47,8 @@ const OptionGroup robot_options{
      {"self-collision", nullptr,
       "let the links of a URDF collide with each other, except a link and its parent"},
      {"strict", nullptr, "refuse files of which something that may change the motion is left out or guessed"},
-     {"hull-vertices", "N", "largest number of vertices of a mesh's hull, 4 or more (default: all)"}}};
+     {"hull-vertices", "N", "largest number of vertices of a mesh's hull, 4 or more (default: all)"},
+     {"decompose", "N", "largest number of convex hulls of a mesh that is not convex (default: 1)"}}};
 
 const OptionGroup general_options{"All commands",
                                   {{"json", nullptr, "print one JSON object to stdout and nothing else"},
@@ -191,6 +192,7 @@ ImportOptions Arguments::import_options() const {
         if (!options.law) throw UsageError("--law takes rigid or mujoco, not '" + *law + "'");
     }
     if (text("hull-vertices")) options.hull_vertices = static_cast<int>(integer("hull-vertices", 4, 4));
+    if (text("decompose")) options.decompose = static_cast<int>(integer("decompose", 1, 1));
     for (std::string rest = text("search").value_or(""); !rest.empty();) {
         const size_t end = std::min(rest.find(':'), rest.size());
         const std::string folder = rest.substr(0, end);

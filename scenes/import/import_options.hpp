@@ -19,6 +19,7 @@ struct ImportOptions {
     std::vector<std::filesystem::path> search = {};
     bool self_collision = false;                          // collisions between the links of a URDF
     int hull_vertices = std::numeric_limits<int>::max();  // most vertices of the hull of a mesh
+    int decompose = 1;                                    // most hulls of a mesh that is not convex
     bool strict = false;                                  // warnings of what may change the motion are errors
     std::optional<ContactLaw> law = {};                   // instead of the scene's
     bool from_file = false;  // the scene is a file: its models may be in its package or repository

@@ -79,6 +79,7 @@ class Inputs(Cli):
         self.refuse("info", self.robot(), "--base", "flying", because="fixed or floating, not 'flying'")
         self.refuse("info", self.robot(), "--search", "nowhere", because="no folder 'nowhere'")
         self.refuse("info", self.robot(), "--hull-vertices", "3", because="--hull-vertices")
+        self.refuse("info", self.robot(), "--decompose", "0", because="--decompose")
         self.refuse("info", self.robot(), "--law", "soft", because="rigid or mujoco, not 'soft'")
         self.refuse("convert", self.robot(), "-o", "missing/x.json", because="cannot write 'missing/x.json")
 

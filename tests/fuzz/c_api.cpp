@@ -137,8 +137,8 @@ private:
         const std::string& text = texts[byte() % texts.size()];
         const int how = byte();
         const char* formats[] = {nullptr, nullptr, "json", "urdf", "mjcf", "nothing"};
-        costate_load_options options{sizeof options, nullptr,      nullptr, 0,
-                                     how & 1,        how >> 1 & 1, index(), nullptr};
+        costate_load_options options{sizeof options, nullptr, nullptr, 0,      how & 1,
+                                     how >> 1 & 1,   index(), nullptr, how % 3};
         if (how % 5 == 0) options.base = how % 2 == 0 ? "fixed" : "flying";
         if (how % 7 == 0) options.law = how % 2 == 0 ? "mujoco" : "";
         if (how % 11 == 0) options.size = static_cast<size_t>(how) % sizeof options;

@@ -18,7 +18,7 @@ from .model import Model
 
 _KEYS = ("description", "model", "noise", "recordings", "held_out", "unknowns", "signals", "substeps", "iterations",
          "outliers", "threads", "most_steps")
-_MODEL = ("file", "base", "search", "strict", "self_collision", "hull_vertices", "law")
+_MODEL = ("file", "base", "search", "strict", "self_collision", "hull_vertices", "law", "decompose")
 _RECORDING = ("file", "controls", "from", "to", "start", "start_noise")
 _UNKNOWN = ("path", "scale", "lower", "upper", "prior", "tied", "start")
 
@@ -80,8 +80,9 @@ def _model(node: Node, folder: Path) -> Model:
                           ("law", Node.text), ("search", Node.texts)):
             if key in node.value:
                 given[key] = read(node[key])
-        if "hull_vertices" in node.value:
-            given["hull_vertices"] = node["hull_vertices"].integer(4)
+        for key, least in (("hull_vertices", 4), ("decompose", 1)):
+            if key in node.value:
+                given[key] = node[key].integer(least)
         given["search"] = [str(folder / name) for name in given.get("search", [])]
         node = node["file"]
     near = folder / node.text()

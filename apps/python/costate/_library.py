@@ -39,7 +39,7 @@ class LoadOptions(ctypes.Structure):
 
     _fields_ = [("size", c_size_t), ("base", c_char_p), ("search", POINTER(c_char_p)), ("n_search", c_size_t),
                 ("strict", c_int), ("self_collision", c_int), ("hull_vertices", c_int),
-                ("law", c_char_p)]
+                ("law", c_char_p), ("decompose", c_int)]
 
 
 INTERRUPT = ctypes.CFUNCTYPE(c_int, c_void_p)  # int (*)(void* data)

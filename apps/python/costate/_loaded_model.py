@@ -33,6 +33,7 @@ class Source(NamedTuple):
     self_collision: bool
     hull_vertices: Optional[int]
     law: Optional[str]
+    decompose: int
 
 
 class Keyframe(NamedTuple):
@@ -55,18 +56,19 @@ class LoadedModel:
 
     def __init__(self, source: PathLike, *, base: Optional[str] = None, search: Sequence[PathLike] = (),
                  strict: bool = False, self_collision: bool = False, hull_vertices: Optional[int] = None,
-                 law: Optional[str] = None) -> None:
+                 law: Optional[str] = None, decompose: int = 1) -> None:
         name = os.fspath(source)
         if not isinstance(name, str):
             raise TypeError(f"source must be a path or a name, not {type(source).__name__}")
         self._load(Source(_read(name), name, None, base, _folders(search), strict, self_collision, hull_vertices,
-                          law), warn=True)
+                          law, decompose), warn=True)
 
     @classmethod
     def from_string(cls: Type[_Kind], text: Union[str, bytes, Mapping[str, Any]], format: Optional[str] = None,
                     name: PathLike = "text", *, base: Optional[str] = None, search: Sequence[PathLike] = (),
                     strict: bool = False, self_collision: bool = False,
-                    hull_vertices: Optional[int] = None, law: Optional[str] = None) -> _Kind:
+                    hull_vertices: Optional[int] = None, law: Optional[str] = None,
+                    decompose: int = 1) -> _Kind:
         """A model from the text of a scene, a URDF or an MJCF file, or from a dict that holds the JSON value of a
         scene.
 
@@ -81,7 +83,7 @@ class LoadedModel:
             text = text.encode()
         model = cls.__new__(cls)
         model._load(Source(bytes(text), os.fspath(name), format, base, _folders(search), strict, self_collision,
-                           hull_vertices, law), warn=True)
+                           hull_vertices, law, decompose), warn=True)
         return model
 
     def _load(self, source: Source, warn: bool) -> None:
@@ -91,7 +93,7 @@ class LoadedModel:
             (ctypes.c_char_p * len(folders))(*folders), len(folders), bool(source.strict),
             bool(source.self_collision),
             0 if source.hull_vertices is None else integer("hull_vertices", source.hull_vertices),
-            None if source.law is None else source.law.encode())
+            None if source.law is None else source.law.encode(), integer("decompose", source.decompose))
         handle, name = ctypes.c_void_p(), os.fsencode(source.name)
         if source.text is None:
             status = library.costate_model_load_with(name, ctypes.byref(options), ctypes.byref(handle))

@@ -27,6 +27,7 @@ class Model(StepFunctions):
     self_collision: the links of a URDF collide with each other, except a link and its parent.
     hull_vertices: the largest number of vertices of the hull of a mesh, 4 or more; None: no limit.
     law: of contact, "rigid" or "mujoco"; None: as the scene says.
+    decompose: the largest number of convex hulls of a mesh that is not convex; 1: its own hull.
 
     The options apply to every robot that a scene includes. Raises BadFile if the file is missing or invalid, and
     BadArgument for an option that is not allowed. `warnings` lists unsupported elements of the file and problems

@@ -105,6 +105,7 @@ def _scene(model: Model, folder: Path) -> List[str]:
     options += ["--search", ":".join(source.search)] if source.search else []
     options += ["--self-collision"] if source.self_collision else []
     options += [] if source.hull_vertices is None else ["--hull-vertices", str(source.hull_vertices)]
+    options += [] if source.decompose == 1 else ["--decompose", str(source.decompose)]
     options += [] if source.law is None else ["--law", source.law]
     return [name, *options]
 

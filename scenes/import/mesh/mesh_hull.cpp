@@ -2,65 +2,25 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
+#include <tuple>
 
-#include "scenes/import/mesh/mesh_file.hpp"
+#include "scenes/import/mesh/convex_parts.hpp"
 
 namespace costate {
 namespace {
 
 constexpr double shallow =
     0.01;  // of the extent; far above the error of flat faces in single precision, 1e-7 of the coordinates
-constexpr size_t looked_at = 20'000;  // triangles to test
 
-// Tests whether a point is deeper than `depth` below the surface of a hull.
-class Depth {
-public:
-    Depth(const Hull& hull, double depth) : hull_(hull), depth_(depth) {}
-
-    // Walks from the nearest face of the previous point to neighbours that are nearer to this one. Tests all
-    // faces if the walk ends at a face that is too far.
-    bool deeper(const Vec3<double>& x) {
-        for (int from = -1; from != near_;) {
-            if (below(near_, x) <= depth_) return false;
-            from = near_;
-            const HullFace& face = hull_.faces[from];
-            for (int k = face.first; k < face.first + face.count; ++k) {
-                const HullEdge& edge = hull_.edges[hull_.sides[k].edge];
-                const int beyond = edge.left == from ? edge.right : edge.left;
-                if (beyond >= 0 && below(beyond, x) < below(near_, x)) near_ = beyond;
-            }
-        }
-        return std::ranges::all_of(
-            hull_.faces, [&](const HullFace& face) { return face.normal.dot(face.origin - x) > depth_; });
+double extent(const std::vector<Vec3<double>>& points) {
+    Vec3<double> lower = points.at(0), upper = lower;
+    for (const Vec3<double>& x : points) {
+        lower = lower.cwiseMin(x);
+        upper = upper.cwiseMax(x);
     }
-
-private:
-    double below(int f, const Vec3<double>& x) const {
-        const HullFace& face = hull_.faces[f];
-        return face.normal.dot(face.origin - x);
-    }
-    const Hull& hull_;
-    double depth_;
-    int near_ = 0;
-};
-
-// Tests corners, edge midpoints and centres of a sample of triangles. Testing only corners would not suffice:
-// those of an extruded L are all on the surface of its hull.
-bool is_convex(const TriangleMesh& mesh, const Hull& hull) {
-    Depth depth(hull, shallow * 2 * hull.half.maxCoeff());
-    const size_t stride = 1 + mesh.triangles.size() / looked_at;
-    for (size_t i = 0; i < mesh.triangles.size(); i += stride) {
-        Mat3<double> corners;
-        for (int k = 0; k < 3; ++k)
-            corners.col(k) = mesh.vertices[mesh.triangles[i][k]];
-        if (depth.deeper(corners.rowwise().mean())) return false;
-        for (int k = 0; k < 3; ++k)
-            if (depth.deeper(corners.col(k)) ||
-                depth.deeper(0.5 * (corners.col(k) + corners.col((k + 1) % 3))))
-                return false;
-    }
-    return true;
+    return (upper - lower).maxCoeff();
 }
 
 std::shared_ptr<const Hull> bounded_hull(const std::vector<Vec3<double>>& points, int most_vertices,
@@ -74,15 +34,11 @@ constexpr double thickness_of_flat = 0.01;  // of the extent
 
 // A flat mesh with the vertices of a second layer behind it, against the normal of its triangles.
 MeshHull thickened(const TriangleMesh& mesh, int most_vertices) {
-    Vec3<double> normal = Vec3<double>::Zero(), lower = mesh.vertices.at(0), upper = lower;
+    Vec3<double> normal = Vec3<double>::Zero();
     for (const auto& [a, b, c] : mesh.triangles)
         normal += (mesh.vertices[b] - mesh.vertices[a]).cross(mesh.vertices[c] - mesh.vertices[a]);
-    for (const Vec3<double>& v : mesh.vertices) {
-        lower = lower.cwiseMin(v);
-        upper = upper.cwiseMax(v);
-    }
     if (!(normal.norm() > 0)) throw std::invalid_argument("no area");
-    const double thickness = thickness_of_flat * (upper - lower).maxCoeff();
+    const double thickness = thickness_of_flat * extent(mesh.vertices);
     std::vector<Vec3<double>> points = mesh.vertices;
     for (const Vec3<double>& v : mesh.vertices)
         points.push_back(v - thickness * normal.stableNormalized());
@@ -90,20 +46,20 @@ MeshHull thickened(const TriangleMesh& mesh, int most_vertices) {
 }
 
 // Throws std::invalid_argument if the mesh has no area.
-MeshHull hull_of_mesh(const TriangleMesh& mesh, int most_vertices) {
+MeshHull hull_of_part(const TriangleMesh& mesh, int most_vertices, double depth) {
     try {
         double left_out = 0;
         const std::shared_ptr<const Hull> hull = bounded_hull(mesh.vertices, most_vertices, left_out);
-        return {hull->vertices, is_convex(mesh, *hull), 0, left_out};
+        return {hull->vertices, fills_hull(mesh, *hull, depth), 0, left_out};
     } catch (const std::invalid_argument&) {
         return thickened(mesh, most_vertices);
     }
 }
 
-MeshHull hull_of_file(const std::filesystem::path& file, int most_vertices) {
+std::vector<MeshHull> hulls_of_file(const std::filesystem::path& file, const HullLimits& limits) {
     const TriangleMesh mesh = read_mesh_file(file);
     try {
-        return hull_of_mesh(mesh, most_vertices);
+        return hulls_of_mesh(mesh, limits);
     } catch (const std::invalid_argument&) {
         throw MeshFileError(file.string() + " spans no volume", "use a mesh of a body");
     }
@@ -111,7 +67,7 @@ MeshHull hull_of_file(const std::filesystem::path& file, int most_vertices) {
 
 struct Memory {
     int scopes = 0;
-    std::map<std::pair<std::filesystem::path, int>, MeshHull> of_files;
+    std::map<std::tuple<std::filesystem::path, int, int>, std::vector<MeshHull>> of_files;
     std::map<std::vector<double>, std::shared_ptr<const Hull>> of_points;
 };
 thread_local Memory memory;
@@ -124,6 +80,20 @@ MeshHull hull_of_points(const std::vector<Vec3<double>>& points, int most_vertic
     return out;
 }
 
+std::vector<MeshHull> hulls_of_mesh(const TriangleMesh& mesh, const HullLimits& limits) {
+    const double depth = shallow * extent(mesh.vertices);
+    MeshHull whole = hull_of_part(mesh, limits.vertices, depth);
+    if (whole.convex || limits.hulls == 1) return {std::move(whole)};
+    std::vector<MeshHull> out;
+    for (const TriangleMesh& part : convex_parts(mesh, limits.hulls, depth)) {
+        try {
+            out.push_back(hull_of_part(part, limits.vertices, depth));
+        } catch (const std::invalid_argument&) {  // what a cut left of a face
+        }
+    }
+    return out;
+}
+
 std::string text_of_coarse(const MeshHull& hull, double scale) {
     char text[160];
     std::snprintf(text, sizeof text,
@@ -131,6 +101,11 @@ std::string text_of_coarse(const MeshHull& hull, double scale) {
                   "reaches by up to %.2g mm",
                   max_hull_vertices, std::ssize(hull.vertices), 1e3 * scale * hull.left_out);
     return text;
+}
+
+std::string text_of_split(const std::vector<MeshHull>& hulls) {
+    return "collides as " + std::to_string(hulls.size()) +
+           " convex hulls, which reach beyond it by more than a hundredth of its extent";
 }
 
 HullsReadOnce::HullsReadOnce() { ++memory.scopes; }
@@ -141,25 +116,24 @@ HullsReadOnce::~HullsReadOnce() {
     }
 }
 
-MeshHull read_mesh_hull(const std::filesystem::path& file, int most_vertices) {
-    if (memory.scopes == 0) return hull_of_file(file, most_vertices);
-    const auto it = memory.of_files.find({file, most_vertices});
-    if (it != memory.of_files.end()) return it->second;
-    return memory.of_files[{file, most_vertices}] = hull_of_file(file, most_vertices);
+std::vector<MeshHull> read_mesh_hulls(const std::filesystem::path& file, const HullLimits& limits) {
+    if (memory.scopes == 0) return hulls_of_file(file, limits);
+    std::vector<MeshHull>& hulls = memory.of_files[{file, limits.vertices, limits.hulls}];
+    if (hulls.empty()) hulls = hulls_of_file(file, limits);
+    return hulls;
 }
 
-std::vector<MeshHull> read_mesh_hulls(const std::filesystem::path& file, int most_vertices) {
+std::vector<MeshHull> read_object_hulls(const std::filesystem::path& file, const HullLimits& limits) {
     const std::vector<TriangleMesh> objects = read_mesh_objects(file);
     std::vector<MeshHull> out;
     if (objects.size() > 1)
         for (const TriangleMesh& object : objects) {
             try {
-                out.push_back(hull_of_mesh(object, most_vertices));
+                std::ranges::move(hulls_of_mesh(object, limits), std::back_inserter(out));
             } catch (const std::invalid_argument&) {
             }
         }
-    if (out.empty()) out.push_back(read_mesh_hull(file, most_vertices));
-    return out;
+    return out.empty() ? read_mesh_hulls(file, limits) : out;
 }
 
 std::shared_ptr<const Hull> shared_hull(const std::vector<Vec3<double>>& points) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collision/shapes/hull.hpp"
+#include "scenes/import/mesh/mesh_file.hpp"
 
 namespace costate {
 
@@ -25,17 +26,22 @@ MeshHull hull_of_points(const std::vector<Vec3<double>>& points,
                         int most_vertices = std::numeric_limits<int>::max());
 // What a warning says about a coarse hull, whose vertices are scaled.
 std::string text_of_coarse(const MeshHull& hull, double scale);
+// What a note says of a mesh that its hulls do not follow closely.
+std::string text_of_split(const std::vector<MeshHull>& hulls);
 
-// The hull of a mesh, limited to its outermost `most_vertices` vertices. A flat mesh is given a thickness of a
-// hundredth of its extent, behind its surface. Throws MeshFileError (scenes/import/mesh/mesh_file.hpp) if the
-// file is not a mesh or has no area.
-MeshHull read_mesh_hull(const std::filesystem::path& file,
-                        int most_vertices = std::numeric_limits<int>::max());
+struct HullLimits {
+    int vertices = std::numeric_limits<int>::max();  // most vertices of a hull: its outermost
+    int hulls = 1;                                   // most hulls of a mesh that is not convex
+};
 
-// A hull for each object of an OBJ file (scenes/import/mesh/obj_file.hpp), one for any other. Objects without area are
-// left out.
-std::vector<MeshHull> read_mesh_hulls(const std::filesystem::path& file,
-                                      int most_vertices = std::numeric_limits<int>::max());
+// The hull of a mesh, or several if it is not convex and the limits allow them. `convex` of each is relative to the
+// extent of the mesh. A flat mesh is given a thickness of a hundredth of its extent, behind its surface. Throws
+// std::invalid_argument if the mesh has no area.
+std::vector<MeshHull> hulls_of_mesh(const TriangleMesh& mesh, const HullLimits& limits = {});
+// The same of a file. Throws MeshFileError (scenes/import/mesh/mesh_file.hpp) if it is not a mesh or has no area.
+std::vector<MeshHull> read_mesh_hulls(const std::filesystem::path& file, const HullLimits& limits = {});
+// The same of each object of an OBJ file (scenes/import/mesh/obj_file.hpp). Objects without area are left out.
+std::vector<MeshHull> read_object_hulls(const std::filesystem::path& file, const HullLimits& limits = {});
 
 // convex_hull with a cache (HullsReadOnce).
 std::shared_ptr<const Hull> shared_hull(const std::vector<Vec3<double>>& points);

@@ -80,7 +80,7 @@ ImportedModel import_nested(const XmlDocument& document, const ImportOptions& op
                         read_flags(files, warnings),
                         warnings,
                         options.search,
-                        options.hull_vertices,
+                        {options.hull_vertices, options.decompose},
                         options.law.value_or(ContactLaw::rigid),
                         {},
                         {},

@@ -83,9 +83,13 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
     return out;
 }
 
-// The name of a geom's shape as a pair of a model has it.
-std::string shape_name(const MjcfIndex& index, const MjcfBody& body, const MjcfGeom& geom) {
-    return (&body == &index.bodies[0] ? of_world : "") + geom.name;
+// The names of a geom's shapes as the pairs of a model have them.
+std::vector<std::string> shape_names(const MjcfIndex& index, const MjcfBody& body, const MjcfGeom& geom) {
+    const std::string prefix = &body == &index.bodies[0] ? of_world : "";
+    std::vector<std::string> out{prefix + geom.name};
+    for (const auto& [name, vertices] : geom.hulls)
+        out.push_back(prefix + name);
+    return out;
 }
 
 std::string pair_name(const Json& pair) {
@@ -94,8 +98,9 @@ std::string pair_name(const Json& pair) {
     return name;
 }
 
-// A <pair>. What it does not give is MuJoCo's default, whatever its geoms have. Null if its geoms cannot collide.
-Json contact_pair(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e) {
+// A <pair>, as one of each shape of its geoms with each of the other. What it does not give is MuJoCo's default,
+// whatever its geoms have. None if its geoms cannot collide.
+std::vector<Json> contact_pairs(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e) {
     const MjcfAttributes a = context.defaults.attributes(e);
     a.warn_others(context.warnings,
                   {"name", "class", "geom1", "geom2", "condim", "friction", "solref", "solreffriction",
@@ -103,8 +108,8 @@ Json contact_pair(const MjcfContext& context, const MjcfIndex& index, const XmlE
                   {});
     const auto [body_1, one] = index.geom(e["geom1"]);
     const auto [body_2, two] = index.geom(e["geom2"]);
-    if (body_1 == body_2 || one->shape.is_null() || two->shape.is_null()) return nullptr;
-    Json out{{"shapes", {shape_name(index, *body_1, *one), shape_name(index, *body_2, *two)}}};
+    if (body_1 == body_2 || one->shape.is_null() || two->shape.is_null()) return {};
+    Json out = Json::object();
     // two directions of sliding, spinning, two directions of rolling
     const std::vector<double> friction = a.numbers_or("friction", {1, 1, 0.005, 0.0001, 0.0001});
     if (std::ranges::min(friction) < 0) a.find("friction")->fail("must not be negative", "use 0 or more");
@@ -129,7 +134,13 @@ Json contact_pair(const MjcfContext& context, const MjcfIndex& index, const XmlE
                              "solreffriction is not supported; friction has the solref of the pair",
                              "remove it");
     put_softness(context, a, "solref", "solimp", "", out);
-    return out;
+    std::vector<Json> pairs;
+    for (const std::string& a_shape : shape_names(index, *body_1, *one))
+        for (const std::string& b_shape : shape_names(index, *body_2, *two)) {
+            Json& pair = pairs.emplace_back(Json{{"shapes", {a_shape, b_shape}}});
+            pair.update(out);
+        }
+    return pairs;
 }
 
 }  // namespace
@@ -214,13 +225,18 @@ void read_contacts(const MjcfContext& context, const MjcfIndex& index, ImportedM
             } else if (left_out) {
                 e.warn(context.warnings, "names a geom that is left out or replicated, and is ignored",
                        "replace that part");
-            } else if (Json pair = contact_pair(context, index, e); !pair.is_null()) {
-                if (!seen.insert(std::minmax(pair["shapes"][0], pair["shapes"][1])).second) {
-                    e.note(context.warnings, "is the second one of its two geoms and is ignored", "keep one");
-                    continue;
+            } else {
+                bool named = !e.has("name");
+                for (Json& pair : contact_pairs(context, index, e)) {
+                    if (!seen.insert(std::minmax(pair["shapes"][0], pair["shapes"][1])).second) {
+                        e.note(context.warnings, "is the second one of its two geoms and is ignored",
+                               "keep one");
+                        break;
+                    }
+                    pair["name"] = named ? names.take(pair_name(pair)) : e["name"].text();
+                    named = true;
+                    put_item(out, "pairs", e, pair);
                 }
-                pair["name"] = e.has("name") ? e["name"].text() : names.take(pair_name(pair));
-                put_item(out, "pairs", e, pair);
             }
         }
 }

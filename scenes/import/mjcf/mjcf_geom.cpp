@@ -101,7 +101,10 @@ void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType typ
         return;
     }
     geom.mesh = &find_mesh_asset(context, *name);
-    geom.shape = mesh_shape(context, *geom.mesh, geom.visual());
+    const std::vector<Json> shapes = mesh_shapes(context, *geom.mesh, geom.visual());
+    geom.shape = shapes.empty() ? Json() : shapes[0];
+    for (size_t k = 1; k < shapes.size(); ++k)
+        geom.hulls.emplace_back("", shapes[k]["vertices"]);
     geom.pose = geom.pose * mesh_pose(*geom.mesh);
 }
 

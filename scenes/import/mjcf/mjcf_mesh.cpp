@@ -52,7 +52,7 @@ MjcfPose mesh_pose(const MjcfMesh& mesh) {
     return {-(rotation_matrix(back) * s.cwiseProduct(mesh.refpos)), back};
 }
 
-Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
+std::vector<Json> mesh_shapes(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
     if (mesh.left_out) return {};
     const bool inline_mesh = !mesh.vertices.empty();
     const std::filesystem::path file = inline_mesh ? "" : file_of(context, mesh);
@@ -69,35 +69,43 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
     if (visual) {
         out["file"] = file.string();
         if (!mesh.scale.isOnes(0)) out["scale"] = to_json(mesh.scale);
-        return out;
+        return {out};
     }
-    const int most = std::min(context.hull_vertices, mesh.most_vertices);
-    std::vector<Vec3<double>> vertices;
-    if (inline_mesh) {
-        vertices = placed(mesh.element, [&] { return convex_hull(mesh.vertices, most)->vertices; });
-    } else {
-        const MeshHull hull = placed(mesh.element, [&] { return read_mesh_hull(file, most); });
+    const HullLimits limits{std::min(context.hull_limits.vertices, mesh.most_vertices),
+                            context.hull_limits.hulls};
+    const std::vector<MeshHull> hulls = placed(mesh.element, [&]() -> std::vector<MeshHull> {
+        if (!inline_mesh) return read_mesh_hulls(file, limits);
+        if (!mesh.triangles.empty() && limits.hulls > 1)
+            return hulls_of_mesh({mesh.vertices, mesh.triangles}, limits);
+        return {{.vertices = convex_hull(mesh.vertices, limits.vertices)->vertices}};
+    });
+    const std::string name = inline_mesh ? mesh_name(mesh.element) : mesh.element["file"].word();
+    if (!std::ranges::all_of(hulls, &MeshHull::convex)) {
+        if (limits.hulls > 1)
+            context.warnings.note(mesh.element.place(), "mesh \"" + name + "\" " + text_of_split(hulls),
+                                  "allow more with --decompose");
+        else
+            context.warnings.note(mesh.element.place(),
+                                  "mesh \"" + name + "\" collides as its convex hull, as in MuJoCo",
+                                  "split it with --decompose if the hull is too coarse");
+    }
+    std::vector<Json> shapes;
+    for (const MeshHull& hull : hulls) {
         if (hull.thickness > 0)
             context.warnings.add(mesh.element.place(),
                                  "a flat mesh is given a thickness of a hundredth of its extent:",
-                                 "use a mesh with a volume", mesh.element["file"].word());
+                                 "use a mesh with a volume", name);
         if (hull.left_out > 0)
             context.warnings.add(
                 mesh.element.place(), text_of_coarse(hull, mesh.scale.cwiseAbs().maxCoeff()) + ":",
-                "use a mesh with fewer vertices, or choose their number with --hull-vertices",
-                mesh.element["file"].word());
-        if (!hull.convex)
-            context.warnings.note(
-                mesh.element.place(),
-                "mesh \"" + mesh.element["file"].word() + "\" collides as its convex hull, as in MuJoCo",
-                "split it into convex parts if the hull is too coarse");
-        vertices = hull.vertices;
+                "use a mesh with fewer vertices, or choose their number with --hull-vertices", name);
+        // The scale of a shape is positive, so mirroring goes into the vertices.
+        Json& shape = shapes.emplace_back(out);
+        for (const Vec3<double>& v : hull.vertices)
+            shape["vertices"].push_back(to_json(Vec3<double>(v.cwiseProduct(mesh.scale.cwiseSign()))));
+        if (!mesh.scale.cwiseAbs().isOnes(0)) shape["scale"] = to_json(Vec3<double>(mesh.scale.cwiseAbs()));
     }
-    // The scale of a shape is positive, so mirroring goes into the vertices.
-    for (const Vec3<double>& v : vertices)
-        out["vertices"].push_back(to_json(Vec3<double>(v.cwiseProduct(mesh.scale.cwiseSign()))));
-    if (!mesh.scale.cwiseAbs().isOnes(0)) out["scale"] = to_json(Vec3<double>(mesh.scale.cwiseAbs()));
-    return out;
+    return shapes;
 }
 
 // The triangles of a mesh, scaled; a mirroring scale reverses their orientation.

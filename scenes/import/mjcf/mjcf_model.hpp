@@ -9,6 +9,7 @@
 #include "core/model/model.hpp"
 #include "scenes/import/import_options.hpp"
 #include "scenes/import/imported_model.hpp"
+#include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/import/mesh/mesh_mass.hpp"
 #include "scenes/import/mjcf/mjcf_compiler.hpp"
 #include "scenes/import/mjcf/mjcf_geometry.hpp"
@@ -52,6 +53,8 @@ struct MjcfGeom {
     MjcfPose pose;  // in the body
     // with the keys of a scene, without name and pose; null: not supported
     Json shape;
+    // of further hulls of a mesh, which are as the shape otherwise: name, vertices
+    std::vector<std::pair<std::string, Json>> hulls = {};
     Json rgba = nullptr;                        // null: default colour
     std::int64_t contype = 1, conaffinity = 1;  // 32 bits each
     int condim = 3;
@@ -147,9 +150,9 @@ struct MjcfContext {
     const MjcfFlags flags;
     Warnings& warnings;
     std::vector<std::filesystem::path> search;  // folders to search for meshes
-    int hull_vertices;                          // most vertices of a hull
-    ContactLaw law;                             // of contact, of the world that takes the model
-    std::map<std::string, Json> materials;      // rgba
+    HullLimits hull_limits;
+    ContactLaw law;                         // of contact, of the world that takes the model
+    std::map<std::string, Json> materials;  // rgba
     std::map<std::string, MjcfMesh> meshes;
     std::map<std::string, Json> hfields;              // as shapes
     std::set<std::string> paired;                     // geoms that a <pair> names
@@ -161,12 +164,12 @@ void read_height_field(MjcfContext& context, const XmlElement& e);
 // The file of a mesh or a height field; empty: not found
 std::filesystem::path find_asset(const MjcfContext& context, const XmlAttribute& name);
 
-// Mesh assets: their name, the asset that an attribute names, the pose of the mesh in its geom, and its shape
-// with the keys of a scene (null: no file).
+// Mesh assets: their name, the asset that an attribute names, the pose of the mesh in its geom, and its shapes
+// with the keys of a scene (none: no file).
 std::string mesh_name(const XmlElement& mesh);  // "name", or that of its file; may be empty
 const MjcfMesh& find_mesh_asset(const MjcfContext& context, const XmlAttribute& name);
 MjcfPose mesh_pose(const MjcfMesh& mesh);
-Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual);
+std::vector<Json> mesh_shapes(const MjcfContext& context, const MjcfMesh& mesh, bool visual);
 // Mass properties of a scaled mesh at density 1, in the frame of the mesh
 MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& mesh, MeshInertia kind);
 

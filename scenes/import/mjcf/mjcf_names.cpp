@@ -107,6 +107,9 @@ void settle_names(std::vector<MjcfBody>& bodies) {
             if (joint.name.empty()) joint.name = joint_names.take(body.name);
         for (MjcfGeom& geom : body.geoms)
             if (geom.name.empty()) geom.name = geom_names.take(wish);
+        for (MjcfGeom& geom : body.geoms)
+            for (size_t k = 0; k < geom.hulls.size(); ++k)
+                geom.hulls[k].first = geom_names.take(geom.name + "." + std::to_string(k + 2));
         for (MjcfSite& site : body.sites)
             if (site.name.empty()) site.name = site_names.take(body.name + "_site");
     }

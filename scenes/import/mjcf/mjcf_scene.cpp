@@ -60,11 +60,22 @@ Json joints_to_json(const MjcfBody& body, const std::set<std::string>& joint_nam
     return chain;
 }
 
-Json shape_to_json(const MjcfGeom& geom) {
-    Json out{{"name", geom.name}};
-    out.update(geom.shape);
-    put_pose(out, geom.pose);
-    return out;
+// Appends the shapes of a geom to a list, and their sources.
+void put_shapes(const MjcfGeom& geom, const std::string& pointer, Json& list,
+                std::map<std::string, std::string>& places) {
+    Json shape{{"name", geom.name}};
+    shape.update(geom.shape);
+    put_pose(shape, geom.pose);
+    const auto put = [&](const std::string& name) {
+        places[pointer + "/" + std::to_string(list.size())] = geom.element.place();
+        shape["name"] = name;
+        list.push_back(shape);
+    };
+    put(geom.name);
+    for (const auto& [name, vertices] : geom.hulls) {
+        shape["vertices"] = vertices;
+        put(name);
+    }
 }
 
 // True if the format of scenes has sites.
@@ -105,8 +116,7 @@ Json body_to_json(const MjcfBody& body, const std::set<std::string>& joint_names
             out["visuals"].push_back(std::move(visual));
             continue;
         }
-        places[pointer + "/shapes/" + std::to_string(out["shapes"].size())] = geom.element.place();
-        out["shapes"].push_back(shape_to_json(geom));
+        put_shapes(geom, pointer + "/shapes", out["shapes"], places);
     }
     if (!scenes_have_sites()) return out;
     for (const MjcfSite& site : body.sites) {
@@ -129,11 +139,8 @@ void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out) {
         list.push_back(body_to_json(bodies[i], joint_names, bodies[bodies[i].parent].name,
                                     "/bodies/" + std::to_string(i - 1), out.places));
     for (const MjcfGeom& geom : bodies[0].geoms)
-        if (!geom.visual() && !geom.shape.is_null()) {
-            Json& shapes = out.scene["shapes"];
-            out.scene_places["/shapes/" + std::to_string(shapes.size())] = geom.element.place();
-            shapes.push_back(shape_to_json(geom));
-        }
+        if (!geom.visual() && !geom.shape.is_null())
+            put_shapes(geom, "/shapes", out.scene["shapes"], out.scene_places);
 }
 
 void put_drag_boxes(const std::vector<MjcfBody>& bodies, ImportedModel& out) {

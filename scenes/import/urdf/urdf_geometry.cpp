@@ -1,5 +1,6 @@
 // Geometry of links: collision shapes and visuals.
 #include <Eigen/Geometry>
+#include <algorithm>
 
 #include "scenes/import/mesh/mesh_file.hpp"
 #include "scenes/import/mesh/mesh_hull.hpp"
@@ -57,7 +58,7 @@ std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element,
     return {};
 }
 
-// The convex parts of a mesh with "vertices" and "scale": its hull, or the hulls of the objects of an OBJ file. The scale
+// The convex parts of a mesh with "vertices" and "scale": its hull or hulls, or those of the objects of an OBJ file. The scale
 // of a shape is positive, so mirroring goes into the vertices.
 std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
     const Vec3<double> scale = read_scale(element), sign = scale.cwiseSign();
@@ -65,7 +66,7 @@ std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
     if (!file) return {};
     std::vector<MeshHull> parts;
     try {
-        parts = read_mesh_hulls(*file, options.hull_vertices);
+        parts = read_object_hulls(*file, {options.hull_vertices, options.decompose});
     } catch (const MeshFileError& e) {
 #ifdef COSTATE_HAVE_ASSIMP
         element["filename"].fail(std::string("cannot be read: ") + e.what(), e.remedy);
@@ -74,6 +75,9 @@ std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
         return {};
 #endif
     }
+    const std::string name = "mesh \"" + element["filename"].word() + "\" ";
+    if (options.decompose > 1 && !std::ranges::all_of(parts, &MeshHull::convex))
+        warnings.note(element.place(), name + text_of_split(parts), "allow more with --decompose");
     std::vector<Json> out;
     for (const MeshHull& hull : parts) {
         if (hull.thickness > 0)
@@ -84,10 +88,11 @@ std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
             warnings.add(element["filename"].place(), text_of_coarse(hull, scale.cwiseAbs().maxCoeff()) + ":",
                          "use a mesh with fewer vertices, or choose their number with --hull-vertices",
                          element["filename"].word());
-        if (!hull.convex)
-            warnings.add(element.place(),
-                         "mesh \"" + element["filename"].word() + "\" is not convex; its convex hull is used",
-                         "split it into convex parts, a <collision> or an object of an OBJ file each");
+        if (!hull.convex && options.decompose == 1)
+            warnings.add(element.place(), name + "is not convex; its convex hull is used",
+                         "split it into several hulls with --decompose, or into convex parts, a <collision> "
+                         "or an object of "
+                         "an OBJ file each");
         Json& shape = out.emplace_back(Json{{"type", "mesh"}});
         Json& vertices = shape["vertices"] = Json::array();
         for (const Vec3<double>& v : hull.vertices)

@@ -64,7 +64,9 @@ static void options(void) {
     CHECK_FAILS(velocities(&o), COSTATE_BAD_ARGUMENT, "law is \"soft\"");
     o.law = "mujoco";
     CHECK(velocities(&o) == 7);
-    o.law = NULL, o.n_search = 1;
+    o.law = NULL, o.decompose = -1;
+    CHECK_FAILS(velocities(&o), COSTATE_BAD_ARGUMENT, "decompose is -1");
+    o.decompose = 0, o.n_search = 1;
     CHECK_FAILS(velocities(&o), COSTATE_BAD_ARGUMENT, "search is null");
     const char* folders[] = {"tests", "nowhere"};
     o.search = folders, o.n_search = 2;

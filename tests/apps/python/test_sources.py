@@ -83,6 +83,8 @@ class SourceTest(unittest.TestCase):
             load(URDF, search="/tmp")
         with self.assertRaisesRegex(costate.BadArgument, "hull_vertices is 3"):
             load(URDF, hull_vertices=3)
+        with self.assertRaisesRegex(costate.BadArgument, "decompose is -1"):
+            load(URDF, decompose=-1)
         with self.assertRaisesRegex(costate.BadArgument, 'law is "soft"'):
             load(URDF, law="soft")
         self.assertGreater(load(URDF, law="mujoco").nparam, load(URDF).nparam)  # softness is a parameter
