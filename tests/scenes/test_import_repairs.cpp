@@ -282,8 +282,9 @@ TEST_CASE("repairs: what cannot change the motion is passed over, what can is sa
                  "<visual><geometry><teapot/></geometry></visual>");
     repaired_urdf(urdf_robot(link + extras), "<teapot> is not a known geometry", true);
     repaired_urdf(joint_of("continuous", "<safety_controller k_velocity='1'/>"), "");
-    repaired_urdf(urdf_robot(first_link + "<gazebo reference='a'><mu1>0.3</mu1></gazebo>"),
-                  "<mu1> in <gazebo> is not supported");
+    repaired_urdf(
+        urdf_robot(first_link + "<gazebo reference='a'><dampingFactor>0.3</dampingFactor></gazebo>"),
+        "<dampingFactor> in <gazebo> is not supported");
     repaired_mjcf("<sensor><gyro site='s'/></sensor>" + one_body("<site name='s'/>"), "");
 }
 

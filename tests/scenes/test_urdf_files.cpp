@@ -67,6 +67,51 @@ TEST_CASE("URDF contact of Bullet: a spring takes the place of restitution, iner
     CHECK_THROWS_AS(link_with("<inertia_scaling value='-1'/>"), SceneError);
 }
 
+TEST_CASE("URDF settings of Gazebo: friction, springs and weight of links; Bullet's <contact> goes before") {
+    const auto read = [](const std::string& settings, const std::string& contact = "",
+                         const ImportOptions& options = {}) {
+        return import_text(
+            urdf_robot(urdf_link("a", urdf_inertial() + contact + collision("<sphere radius='1'/>")) +
+                       "<gazebo reference='a'>" + settings + "</gazebo>"),
+            options);
+    };
+    const std::string all =
+        "<mu1>0.9</mu1><mu2 "
+        "value='0.9'/><kp>1e6</kp><kd>100.0</kd><maxVel>0.1</maxVel><minDepth>0.001</minDepth>"
+        "<turnGravityOff>true</turnGravityOff><selfCollide>false</selfCollide><material>Gazebo/Red</"
+        "material>";
+    const ImportedModel robot = read(all);
+    CHECK(robot.warnings.empty());
+    const Json body = robot.model["bodies"][0], shape = body["shapes"][0];
+    CHECK((shape["friction"] == 0.9 && shape["stiffness"] == 1e6 && shape["damping"] == 100));
+    CHECK(body["gravity_compensation"] == 1);
+
+    const auto shape_of = [&](const std::string& settings, const std::string& contact = "") {
+        return read(settings, contact).model["bodies"][0]["shapes"][0];
+    };
+    const std::string bullet = "<contact><lateral_friction value='0.5'/><restitution value='0.2'/></contact>";
+    CHECK(shape_of("<mu1>0.9</mu1>", bullet)["friction"] == 0.5);
+    CHECK(shape_of("<mu1>0.9</mu1>", bullet)["restitution"] == 0.2);
+    CHECK(!shape_of(all, bullet).contains("restitution"));
+    CHECK(shape_of("<mu1>1e14</mu1><mu2>1e14</mu2>")["friction"] == 100);
+    CHECK(!shape_of("<kp>1e12</kp><kd>1</kd>").contains("damping"));
+    CHECK(!shape_of("<kd>1</kd>").contains("damping"));
+    CHECK(!read("<gravity>1</gravity>").model["bodies"][0].contains("gravity_compensation"));
+    CHECK(read("<gravity>false</gravity>").model["bodies"][0]["gravity_compensation"] == 1);
+
+    const auto said = [&](const std::string& settings, const ImportOptions& options = {}) {
+        const ImportedModel model = read(settings, "", options);
+        return model.warnings.empty() ? "" : model.warnings[0];
+    };
+    CHECK(said("<mu1>1</mu1><mu2>0.5</mu2>").find("<mu2> in <gazebo> differs from mu1") != std::string::npos);
+    CHECK(said("<selfCollide>true</selfCollide>").find("with --self-collision") != std::string::npos);
+    ImportOptions colliding;
+    colliding.self_collision = true;
+    CHECK(said("<selfCollide>true</selfCollide>", colliding).empty());
+    CHECK(complaint([&] { read("<mu1>slippery</mu1>"); }).find("value=\"slippery\" of <mu1>") !=
+          std::string::npos);
+}
+
 TEST_CASE("URDF visuals: kept with their colours for a viewer") {
     const UrdfFolder folder;
     folder.write("robot/wedge.obj", wedge_obj());

@@ -131,18 +131,6 @@ std::vector<double> carried_masses(const UrdfTree& tree) {
     return carried;
 }
 
-// Warns of settings in <gazebo> that change the motion; sensors, plugins and colours do not.
-void warn_of_gazebo(const XmlElement& robot, Warnings& warnings) {
-    constexpr std::array moving{
-        "mu1",           "mu2",    "kp",     "kd",      "gravity", "turnGravityOff",  "selfCollide",
-        "dampingFactor", "static", "maxVel", "stopCfm", "stopErp", "springStiffness", "springReference"};
-    for (const XmlElement& gazebo : robot.children("gazebo"))
-        for (const XmlElement& setting : gazebo.children())
-            if (std::ranges::find(moving, setting.name()) != moving.end())
-                setting.warn(warnings, "in <gazebo> is not supported and is ignored",
-                             "remove it to silence this");
-}
-
 // True for a floating robot that looks like an arm, which is usually mounted: a single chain of joints leaves the
 // root, and is at least three long.
 bool looks_mounted(const UrdfTree& tree) {
@@ -277,12 +265,13 @@ struct Importer {
             return;
         }
         const UrdfJoint& j = joint(l.joint);
-        j.element.warn_others(warnings, {"name", "type"},
+        j.element.warn_others(warnings, {"name", "type", "dont_collapse"},
                               {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties",
                                "mimic", "safety_controller", "calibration"});
         if (const auto limit = j.element.child("limit"))
-            limit->warn_others(warnings,
-                               {"lower", "upper", "effort", "velocity", "current", "command_effort"}, {});
+            limit->warn_others(
+                warnings,
+                {"lower", "upper", "effort", "velocity", "current", "command_effort", "gear_velocity"}, {});
         if (j.parent != tree.root || !root_is_world) body["parent"] = body_name(link(j.parent));
         put_joint(j, body);
     }
@@ -309,8 +298,10 @@ struct Importer {
     }
 
     void add_body(const UrdfLink& l) {
-        l.element.warn_others(warnings, {"name"},
-                              {"inertial", "visual", "collision", "contact", "concave", "self_filter"});
+        // With names of other formats and tools, which readers of URDF pass over
+        l.element.warn_others(warnings, {"name", "type"},
+                              {"inertial", "visual", "collision", "contact", "concave", "self_filter",
+                               "collision_checking", "gravity", "kinematic", "surface"});
         Json body{{"name", body_name(l)}};
         std::map<std::string, std::string> places;
         if (l.joint >= 0) places["/joint"] = places["/joints"] = joint(l.joint).element.place();
@@ -318,6 +309,9 @@ struct Importer {
         put_inertial(l.element, body, places, warnings);
         warn_of_lost_inertia(l);
         give_inertia(l, body);
+        if (const auto set = reader.gazebo.find(l.name);
+            set != reader.gazebo.end() && set->second.weightless && body.contains("mass"))
+            body["gravity_compensation"] = 1;
         reader.put_shapes(l.element, body, places);
         reader.put_visuals(l.element, body);
         const std::string pointer = add("bodies", std::move(body), l.element);
@@ -388,12 +382,12 @@ bool is_world(const UrdfLink& root) {
 ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
     const XmlElement robot = document.root();
     robot.warn_others(warnings, {"name", "version"},
-                      {"link", "joint", "material", "transmission", "gazebo", "ros2_control"});
-    warn_of_gazebo(robot, warnings);
+                      {"link", "joint", "material", "transmission", "gazebo", "ros2_control", "sensor"});
     const std::filesystem::path file = document.file();
     const UrdfTree tree(robot);
     const UrdfLink& root = tree.links[tree.root];
     const Materials materials = read_materials(robot);
+    const GazeboSettings gazebo = read_gazebo(robot, options, warnings);
     for (const XmlElement& part : robot.children())
         if (part.name() == "link" || part.name() == "joint") warn_of_repeated(part, warnings);
     const bool floating = floats(root, options);
@@ -401,7 +395,7 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
                       carried_masses(tree),
                       floating,
                       is_world(root),
-                      {file.parent_path(), options, materials, warnings},
+                      {file.parent_path(), options, materials, gazebo, warnings},
                       warnings,
                       {}};
 

@@ -126,27 +126,29 @@ std::vector<Json> LinkReader::shapes_of(const XmlElement& collision) const {
     return all;
 }
 
-// Bullet's <contact> of a link, as keys of its shapes. A spring in the contact takes the place of restitution.
+// The contact of a link by Bullet's <contact>, otherwise by <gazebo>, as keys of its shapes. A spring in the contact
+// takes the place of restitution.
 Json LinkReader::read_contact(const XmlElement& link) const {
-    Json out = Json::object();
+    const auto set = gazebo.find(link["name"].text());
+    Json out = set != gazebo.end() ? set->second.contact : Json::object();
     const std::optional<XmlElement> contact = link.child("contact");
     if (!contact) return out;
     contact->warn_others(
         warnings, {},
         {"lateral_friction", "restitution", "rolling_friction", "spinning_friction", "stiffness", "damping",
          "inertia_scaling", "friction_anchor", "contact_cfm", "contact_erp"});
+    const auto stiffness = contact->child("stiffness");
+    if (stiffness) (*stiffness)["value"].positive();
     for (const auto& [element, key] :
          {std::pair("lateral_friction", "friction"), std::pair("restitution", "restitution"),
           std::pair("spinning_friction", "torsional_friction"),
           std::pair("rolling_friction", "rolling_friction"), std::pair("stiffness", "stiffness"),
           std::pair("damping", "damping")})
-        if (const auto given = contact->child(element)) out[key] = (*given)["value"].nonnegative();
-    const auto stiffness = contact->child("stiffness");
-    if (!stiffness) {
-        out.erase("damping");
-        return out;
-    }
-    (*stiffness)["value"].positive();
+        if (const auto given = contact->child(element)) {
+            const double x = (*given)["value"].nonnegative();
+            if (key != std::string_view("damping") || stiffness) out[key] = x;
+        }
+    if (!out.contains("stiffness")) return out;
     if (const auto restitution = contact->child("restitution"); restitution && out["restitution"] > 0)
         restitution->warn(warnings, "beside <stiffness> is ignored: the spring bounces",
                           "remove one of the two");

@@ -23,10 +23,22 @@ using Materials = std::map<std::string, std::array<double, 4>>;  // red, green, 
 // The named colours of the whole file.
 Materials read_materials(const XmlElement& robot);
 
+// What <gazebo> says of a link.
+struct GazeboLink {
+    Json contact = Json::object();  // friction, stiffness and damping, as keys of its shapes
+    bool weightless = false;
+};
+using GazeboSettings = std::map<std::string, GazeboLink>;  // by name of the link
+
+// The settings of all <gazebo> elements. Warns of those that change the motion and are not supported; sensors, plugins,
+// colours and numbers of Gazebo's solvers do not.
+GazeboSettings read_gazebo(const XmlElement& robot, const ImportOptions& options, Warnings& warnings);
+
 struct LinkReader {
     const std::filesystem::path folder;  // of the file
     const ImportOptions& options;
     const Materials& materials;
+    const GazeboSettings& gazebo;
     Warnings& warnings;
 
     // Writes "shapes" of a body.

@@ -242,6 +242,11 @@ Vec3<double> XmlElement::vec3_or(const char* attribute, const Vec3<double>& othe
     return a ? a->vec3() : otherwise;
 }
 
+XmlAttribute XmlElement::value() const {
+    if (const auto given = find("value")) return *given;
+    return {"value", text(), name(), *source_, element_->GetLineNum()};
+}
+
 std::vector<XmlElement> XmlElement::children() const {
     std::vector<XmlElement> out;
     for (const auto* e = element_->FirstChildElement(); e != nullptr; e = e->NextSiblingElement())
@@ -280,7 +285,7 @@ void warn_of_ignored(Warnings& warnings, const std::string& place, const std::st
 void XmlElement::warn_other_attributes(Warnings& warnings,
                                        std::initializer_list<const char*> attributes) const {
     for (const XmlAttribute& a : this->attributes())
-        if (!among(attributes, a.name()) && !a.name().starts_with("xmlns"))
+        if (!among(attributes, a.name()) && !a.name().starts_with("xmlns") && !a.name().starts_with("xsi:"))
             warn_of_ignored(warnings, a.place(), "attribute \"" + a.name() + "\" of " + in_brackets(name()));
 }
 

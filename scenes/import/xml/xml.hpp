@@ -103,6 +103,8 @@ public:
     const std::string& file() const { return source_->file; }
     std::string place() const { return source_->file + ":" + std::to_string(line()); }
     std::string text() const;  // between its tags, trimmed
+    // What it says by its attribute "value", otherwise between its tags; for messages, as an attribute "value"
+    XmlAttribute value() const;
     [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
     void warn(Warnings& warnings, const std::string& what, const std::string& remedy) const;
     void note(Warnings& warnings, const std::string& what, const std::string& remedy) const;
