@@ -6,6 +6,7 @@
 #include <random>
 
 #include "scenes/import/mesh/png_file.hpp"
+#include "scenes/import/mjcf/mjcf_compiler.hpp"
 #include "tests/support/mjcf_text.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -155,6 +156,66 @@ TEST_CASE("MJCF: hulls keep as many vertices as maxhullvert says, or the caller"
     CHECK(kept("maxhullvert=\"5\"", 100) == 5);
     CHECK(kept("maxhullvert=\"6\"", 4) == 4);
     CHECK(complaint([&] { kept("maxhullvert=\"3\"", 100); }).find("too few") != std::string::npos);
+}
+
+TEST_CASE("MJCF: geoms fitted to a mesh have size, place and mass as in MuJoCo") {
+    const auto fitted = [](const char* compiler, const std::string& geom) {
+        return mjcf(std::string("<compiler ") + compiler + R"(/><asset>
+            <mesh name="m" scale="1 2 1.5" vertex="0 0 0 .3 .02 .01 .05 .2 0 .01 .03 .1 .3 .25 .15"
+                face="0 2 1 0 1 3 0 3 2 1 2 4 1 4 3 2 3 4"/></asset>
+            <worldbody><body name="b"><freejoint/><geom mesh="m" pos=".1 .2 .3" quat="1 2 3 4" )" +
+                    geom + "/></body></worldbody>");
+    };
+    // of MuJoCo 2.2.2, which keeps vertices in single precision
+    constexpr double single = 2e-7;
+    const Vec3<double> box(0.0675192655363, 0.107532906625, 0.190556066368),
+        bounds(0.106773186475, 0.182357117534, 0.304798439145),
+        centre(0.0923370101217, 0.277214278194, 0.554297366814);
+    const Quaternion<double> turn{0.0252057502553, {0.951423844734, 0.303342672276, -0.046266197185}};
+    const auto check = [&](const char* compiler, const std::string& geom, const char* key,
+                           const std::vector<double>& size) {
+        CAPTURE(geom);
+        const MjcfText m = fitted(compiler, geom);
+        CHECK(m.imported.warnings.empty());
+        const Json shape = m.body(0)["shapes"][0];
+        for (size_t k = 0; k < size.size(); ++k)
+            CHECK((size.size() == 1 ? json_value(shape[key]) : json_value(shape[key][k])) ==
+                  doctest::Approx(size[k]).epsilon(single));
+        const auto p = shape["position"].get<std::vector<double>>(),
+                   q = shape["quaternion"].get<std::vector<double>>();
+        const MjcfPose pose{{p[0], p[1], p[2]}, {q[0], {q[1], q[2], q[3]}}};
+        // the axes are those of MuJoCo, but for half turns about one of them
+        const Mat3<double> R = rotation_matrix(turn).transpose() * rotation_matrix(pose.q);
+        CHECK((R.cwiseAbs() - Mat3<double>::Identity()).norm() < single);
+        return std::pair(pose, json_value(m.body(0)["mass"]));
+    };
+    const auto [pose, mass] = check("", "type='box'", "half_extents", {box[0], box[1], box[2]});
+    CHECK((pose.p - centre).norm() < single);
+    CHECK(mass == doctest::Approx(11.0683239216656).epsilon(2 * single));
+    check("", "type='ellipsoid'", "semi_axes", {box[0], box[1], box[2]});
+    check("", "type='sphere'", "radius", {0.121869412843});
+    check("", "type='capsule'", "radius", {0.0875260860807});
+    CHECK(check("", "type='capsule'", "half_length", {0.146793023328}).second ==
+          doctest::Approx(9.87445579332386).epsilon(2 * single));
+    check("", "type='cylinder' fitscale='1.2'", "radius", {0.105031303297});
+    check("", "type='cylinder' fitscale='1.2'", "half_length", {0.228667279642});
+
+    const char* aabb = "fitaabb='true'";
+    const MjcfPose bounding =
+        check(aabb, "type='box'", "half_extents", {bounds[0], bounds[1], bounds[2]}).first;
+    Vec3<double> lower = Vec3<double>::Constant(1), upper = -lower;  // of the mesh, in the axes of its box
+    const MjcfPose geom{{.1, .2, .3}, {1 / std::sqrt(30), Vec3<double>(2, 3, 4) / std::sqrt(30)}};
+    for (const Vec3<double>& v : {Vec3<double>(0, 0, 0), Vec3<double>(.3, .02, .01), Vec3<double>(.05, .2, 0),
+                                  Vec3<double>(.01, .03, .1), Vec3<double>(.3, .25, .15)}) {
+        const Vec3<double> x =
+            (inverse(bounding) * geom * MjcfPose{v.cwiseProduct(Vec3<double>(1, 2, 1.5))}).p;
+        lower = lower.cwiseMin(x), upper = upper.cwiseMax(x);
+    }
+    CHECK(((lower + bounds).norm() < single && (upper - bounds).norm() < single));
+    check(aabb, "type='ellipsoid'", "semi_axes", {bounds[0], bounds[1], bounds[2]});
+    check(aabb, "type='sphere'", "radius", {bounds[2]});
+    check(aabb, "type='capsule'", "half_length", {bounds[2] - bounds[1]});
+    check(aabb, "type='cylinder'", "radius", {bounds[1]});
 }
 
 TEST_CASE("MJCF: height fields, inline meshes and visual geoms") {

@@ -13,7 +13,7 @@ constexpr std::initializer_list<const char*> compiler_keys = {
     "boundmass",    "boundinertia", "settotalmass", "coordinate",        "meshdir",
     "assetdir",     "texturedir",   "strippath",    "inertiagrouprange", "discardvisual",
     "usethread",    "fusestatic",   "convexhull",   "exactmeshinertia",  "alignfree",
-    "saveinertial", "conflict"};
+    "saveinertial", "conflict",     "fitaabb"};
 
 void read_one(const XmlElement& e, MjcfCompiler& c) {
     if (const auto a = e.find("angle")) c.degrees = a->choice({"radian", "degree"}) == 1;
@@ -35,6 +35,7 @@ void read_one(const XmlElement& e, MjcfCompiler& c) {
         c.group_least = static_cast<int>(std::clamp(range[0], -1e9, 1e9)),
         c.group_most = static_cast<int>(std::clamp(range[1], -1e9, 1e9));
     }
+    if (const auto a = e.find("fitaabb")) c.fitaabb = a->boolean();
     if (const auto a = e.find("assetdir")) c.meshdir = a->text();
     if (const auto a = e.find("meshdir")) c.meshdir = a->text();
     if (const auto a = e.find("coordinate")) c.global = a->choice({"local", "global"}) == 1;

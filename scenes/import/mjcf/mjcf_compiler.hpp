@@ -22,6 +22,7 @@ struct MjcfCompiler {
     double settotalmass = -1;             // kg; negative: masses are not scaled
     int group_least = 0, group_most = 5;  // groups of the geoms that contribute to the inertia of their body
     bool global = false;                  // poses are given in the world, as in MuJoCo 2.3.3 and older
+    bool fitaabb = false;                 // geoms are fitted to the bounds of meshes, not to their inertia
     std::filesystem::path meshdir;
 
     double angle(double x) const;  // from the file's unit to rad

@@ -12,10 +12,11 @@ namespace costate {
 namespace {
 
 constexpr std::initializer_list<const char*> geom_keys = {
-    "name",   "class",    "type",     "contype", "conaffinity", "condim",       "group",      "priority",
-    "size",   "material", "friction", "mass",    "density",     "solmix",       "solref",     "solimp",
-    "margin", "gap",      "fromto",   "pos",     "quat",        "axisangle",    "xyaxes",     "zaxis",
-    "euler",  "mesh",     "hfield",   "rgba",    "user",        "shellinertia", "fluidshape", "fluidcoef"};
+    "name",      "class",        "type",       "contype",   "conaffinity", "condim",  "group",
+    "priority",  "size",         "material",   "friction",  "mass",        "density", "solmix",
+    "solref",    "solimp",       "margin",     "gap",       "fromto",      "pos",     "quat",
+    "axisangle", "xyaxes",       "zaxis",      "euler",     "mesh",        "hfield",  "rgba",
+    "user",      "shellinertia", "fluidshape", "fluidcoef", "fitscale"};
 
 // The number of sizes of a type, and the size along its axis, which "fromto" can give.
 struct KnownGeom {
@@ -175,12 +176,21 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     geom.paired = context.paired.contains(geom.name);
     if (known.type == GeomType::mesh || known.type == GeomType::hfield) {
         put_asset(context, a, known.type, geom);
-    } else if (a.has("mesh")) {
-        e.warn(context.warnings,
-               "fits a " + std::string(known.name) + " to a mesh, which is not supported, and is ignored",
-               "give it its size");
-        geom.shape = nullptr;
-        return geom;
+    } else if (const auto name = a.find("mesh")) {
+        const MjcfMesh& mesh = find_mesh_asset(context, *name);
+        const auto shell = a.find("shellinertia");
+        const auto fit = fit_to_mesh(
+            context, mesh, shell && shell->boolean() ? MeshInertia::shell : mesh.inertia, known.type);
+        if (!fit) {
+            e.warn(context.warnings, "is fitted to a mesh that is left out, and is ignored",
+                   "give it its size");
+            geom.shape = nullptr;
+            return geom;
+        }
+        const Vec3<double> size = a.nonnegative_or("fitscale", 1) * fit->size;
+        geom.pose = geom.pose * mesh_pose(mesh) * fit->pose;
+        geom.solid = solid_of(known.type, size);
+        geom.shape = shape_of(known, size);
     } else {
         const Vec3<double> size = read_size(a, known, geom.pose);
         geom.solid = solid_of(known.type, size);

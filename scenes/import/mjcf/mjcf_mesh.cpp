@@ -1,4 +1,6 @@
 // Meshes of MJCF: hulls for collision, files for visuals, and mass properties.
+#include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
 #include <algorithm>
 
 #include "collision/shapes/hull.hpp"
@@ -9,6 +11,8 @@
 
 namespace costate {
 namespace {
+
+constexpr double shortest_capsule = 1e-6;  // of its radius; a capsule has a length
 
 // Calls read() and adds the place to its errors.
 template <class Read> auto placed(const XmlElement& where, Read&& read) {
@@ -154,6 +158,40 @@ MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& as
     if (!(mass.m > 0))
         asset.element.fail("encloses no volume", "close its surface, or write inertia=\"shell\"");
     return mass;
+}
+
+// As MuJoCo's compiler (XML reference, geom/mesh): by the box of even density with the inertia of the mesh, or by the
+// bounds of the mesh along the same axes.
+std::optional<MjcfFit> fit_to_mesh(const MjcfContext& context, const MjcfMesh& mesh, MeshInertia kind,
+                                   GeomType type) {
+    if (mesh.left_out || (mesh.vertices.empty() && file_of(context, mesh).empty())) return {};
+    const MassProperties<double> solid = mesh_solid(context, mesh, kind);
+    const Eigen::SelfAdjointEigenSolver<Mat3<double>> principal(solid.I);
+    Mat3<double> R = principal.eigenvectors().rowwise().reverse();
+    if (R.determinant() < 0) R.col(0) = -R.col(0);
+    const Eigen::Quaterniond turn(R);
+    Vec3<double> centre = solid.c;
+    Vec3<double> half = half_extents_of_inertia(solid.m, principal.eigenvalues().reverse());
+    if (context.compiler.fitaabb) {
+        const std::vector<Vec3<double>> vertices = triangles_of(context, mesh).vertices;
+        Vec3<double> lower = R.transpose() * vertices[0], upper = lower;
+        for (const Vec3<double>& v : vertices) {
+            lower = lower.cwiseMin(R.transpose() * v);
+            upper = upper.cwiseMax(R.transpose() * v);
+        }
+        half = 0.5 * (upper - lower);
+        centre = R * (0.5 * (lower + upper));
+    }
+    const double across = context.compiler.fitaabb ? std::max(half[0], half[1]) : 0.5 * (half[0] + half[1]);
+    MjcfFit fit{half, {centre, {turn.w(), turn.vec()}}};
+    if (type == GeomType::sphere)
+        fit.size[0] = context.compiler.fitaabb ? half.maxCoeff() : half.mean();
+    else if (type == GeomType::cylinder)
+        fit.size.head<2>() << across, half[2];
+    else if (type == GeomType::capsule)
+        fit.size.head<2>() << across,
+            std::max(shortest_capsule * across, half[2] - (context.compiler.fitaabb ? across : 0.5 * across));
+    return fit;
 }
 
 }  // namespace costate

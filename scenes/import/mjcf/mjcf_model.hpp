@@ -173,6 +173,15 @@ std::vector<Json> mesh_shapes(const MjcfContext& context, const MjcfMesh& mesh, 
 // Mass properties of a scaled mesh at density 1, in the frame of the mesh
 MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& mesh, MeshInertia kind);
 
+// The size (as in MJCF) of a geom of another type that is fitted to a mesh, and the pose of its frame in that of the
+// mesh: the mesh's principal axes at its centre of mass, the longest last. Nothing if there is no file.
+struct MjcfFit {
+    Vec3<double> size;
+    MjcfPose pose;
+};
+std::optional<MjcfFit> fit_to_mesh(const MjcfContext& context, const MjcfMesh& mesh, MeshInertia kind,
+                                   GeomType type);
+
 // The world first, then bodies in the order of the file.
 std::vector<MjcfBody> read_bodies(const MjcfContext& context);
 MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a);
