@@ -39,7 +39,7 @@ NOT_PHYSICS = re.compile(
     r"|at the start|start beyond|collides with the ground|has no colour|^visual mesh|is invisible|<skin>|<audio_source>"
     r"|second geometry|in <extension>|as its convex hull, as in MuJoCo|is inactive and is left out|places mocap bodies"
     r"|is in a disabled group|has an empty range|the cone of friction is elliptic|commas between|the full stop after"
-    r"|is not UTF-8|a control character|is the second one of its two geoms")
+    r"|is MuJoCo's estimate|is not UTF-8|a control character|is the second one of its two geoms")
 MORE_THAN_ENOUGH = 60  # s of waiting for each second of processor time, on a loaded machine
 
 

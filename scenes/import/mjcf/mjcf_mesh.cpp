@@ -142,18 +142,18 @@ MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& as
         mass.m = -mass.m;
         mass.I = -mass.I;
     }
-    const auto warn = [&](const char* what, const char* remedy) {
-        context.warnings.add(asset.element.place(), what, remedy, mesh_name(asset.element));
-    };
     if (kind == MeshInertia::exact && (!(mass.m > 0) || !unphysical(mass.I).empty())) {
-        warn(
+        context.warnings.add(
+            asset.element.place(),
             "inertia=\"exact\" gives an unphysical inertia and is read as \"legacy\", because a mesh is not "
             "closed:",
-            "close it, or write inertia=\"convex\" or \"shell\"");
+            "close it, or write inertia=\"convex\" or \"shell\"", mesh_name(asset.element));
         mass = solid(MeshInertia::legacy);
     } else if ((kind == MeshInertia::exact || kind == MeshInertia::legacy) && !is_closed(mesh)) {
-        warn("the mass of a body is an estimate, because a mesh is not closed:",
-             "close it, write inertia=\"convex\" or \"shell\", or give the body an <inertial>");
+        context.warnings.note(
+            asset.element.place(), "the mass of a body is MuJoCo's estimate, because a mesh is not closed:",
+            "close it, write inertia=\"convex\" or \"shell\", or give the body an <inertial>",
+            mesh_name(asset.element));
     }
     if (!(mass.m > 0))
         asset.element.fail("encloses no volume", "close its surface, or write inertia=\"shell\"");
