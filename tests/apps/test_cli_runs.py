@@ -124,7 +124,10 @@ class Saved(Cli):
             p.send_signal(signal.SIGKILL)
             stderr = p.communicate()[1]
             self.assertIn(p.returncode, (DONE, -signal.SIGKILL), stderr)
-            if p.returncode == DONE or not (self.folder / "run").exists():  # killed when all was written
+            if p.returncode == DONE:
+                break
+            if not (self.folder / "run").exists():  # killed when all was written, maybe before the lock was removed
+                (self.folder / "run.lock").unlink(missing_ok=True)
                 break
             kills, options = kills + 1, ["--resume", "run", "--save-every", 0, "--out", "out"]
         if kills == 8:
