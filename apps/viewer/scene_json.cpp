@@ -129,7 +129,7 @@ Json describe_scene(const Scene& scene) {
         bodies.push_back({{"name", b.name},
                           {"parent", b.parent},
                           {"tree", b.tree},
-                          {"joint", joint_type_name(b.joint)},
+                          {"has_axis", joint_kind(b.joint).has_axis},
                           {"joint_name", b.joint_name},
                           {"axis", numbers(b.axis)}});
     for (const Actuator& a : m.actuators)

@@ -15,16 +15,20 @@ struct JointKind {
     JointType type;
     const char* name;  // in files
     int numbers, rotations;
-    bool has_axis;          // one dof with an axis of rotation or translation
-    int carried_by_parent;  // number of leading dofs whose axes are fixed in the parent
+    bool has_axis = false;      // one dof with an axis of rotation or translation
+    int carried_by_parent = 0;  // number of leading dofs whose axes are fixed in the parent
+    bool has_pitch = false;
     constexpr int nq() const { return numbers + 4 * rotations; }
     constexpr int nv() const { return numbers + 3 * rotations; }
 };
 
 inline constexpr JointKind joint_kinds[] = {
-    {JointType::fixed, "fixed", 0, 0, false, 0},         {JointType::revolute, "revolute", 1, 0, true, 0},
-    {JointType::prismatic, "prismatic", 1, 0, true, 0},  {JointType::helical, "helical", 1, 0, true, 0},
-    {JointType::spherical, "spherical", 0, 1, false, 0}, {JointType::free, "free", 3, 1, false, 3},
+    {JointType::fixed, "fixed", 0, 0},
+    {JointType::revolute, "revolute", 1, 0, true},
+    {JointType::prismatic, "prismatic", 1, 0, true},
+    {JointType::helical, "helical", 1, 0, true, 0, true},
+    {JointType::spherical, "spherical", 0, 1},
+    {JointType::free, "free", 3, 1, false, 3},
 };
 
 constexpr const JointKind& joint_kind(JointType type) { return joint_kinds[static_cast<size_t>(type)]; }

@@ -194,8 +194,8 @@ void name_what_has_no_effect(Model& m) {
         const Body& b = m.bodies[i];
         const int body = static_cast<int>(i);
         if (b.nv != 1) m.layout.set_no_effect(m.axis_rotation, body, "the joint has no axis", remove);
-        if (b.joint != JointType::helical)
-            m.layout.set_no_effect(m.pitch, body, "the joint is not helical", remove);
+        if (!joint_kind(b.joint).has_pitch)
+            m.layout.set_no_effect(m.pitch, body, "the joint has no pitch", remove);
         for (int j = b.v0; j < b.v0 + b.nv; ++j) {
             if (b.nv != 1)
                 for (const ParameterSlice& s : {m.stiffness, m.rest})
@@ -309,7 +309,7 @@ Model ModelBuilder::build() const {
         com.insert(com.end(), s.mass.c.begin(), s.mass.c.end());
         inertia.insert(inertia.end(), {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
         placement.insert(placement.end(), s.placement.begin(), s.placement.end());
-        pitch.push_back(s.joint == JointType::helical ? s.pitch : 0);
+        pitch.push_back(joint_kind(s.joint).has_pitch ? s.pitch : 0);
         per_dof(damping, s.damping, b.nv);
         per_dof(armature, s.armature, b.nv);
         per_dof(stiffness, s.stiffness, b.nv);

@@ -3,6 +3,7 @@
 #include "core/dynamics/crba.hpp"
 #include "core/dynamics/ltl.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/read/joint_reader.hpp"
 
 namespace costate {
 namespace {
@@ -18,35 +19,6 @@ template <class Read> void for_each_joint(const Node& object, const Model& model
                 value.fail("a fixed joint has no state", "remove it");
             if (b.nv > 0) read(value, b);
         }
-}
-
-void read_position(const Node& value, const Body& b, VecX<double>& q) {
-    if (b.nv == 1) {
-        q[b.q0] = value.number();
-        return;
-    }
-    value.expect_keys("pose");
-    if (b.joint == JointType::spherical) value.forbid({"position"}, "the joint is spherical");
-    if (b.joint == JointType::free && value.has("position")) q.segment<3>(b.q0) = value["position"].vec3();
-    if (!value.has("quaternion") && !value.has("rpy_deg")) return;
-    const Quaternion<double> turn = read_orientation(value);
-    q.segment<4>(b.q0 + b.nq - 4) << turn.w, turn.v;
-}
-
-void read_velocity(const Node& value, const Body& b, double* v) {
-    if (b.nv == 1) {
-        v[b.v0] = value.number();
-        return;
-    }
-    value.expect_keys("twist");
-    if (b.joint == JointType::spherical) value.forbid({"linear"}, "the joint is spherical");
-    const auto set = [&](const char* key, int at) {
-        if (const auto node = value.find(key))
-            for (int c = 0; c < 3; ++c)
-                v[at + c] = node->vec3()[c];
-    };
-    set("linear", b.v0);
-    set("angular", b.v0 + b.nv - 3);
 }
 
 // Entries of the tangent of x0 to optimize, sorted and unique.
@@ -75,7 +47,9 @@ std::vector<int> read_variables(const Node& node, const Model& model) {
 }  // namespace
 
 void read_configuration(const Node& joints, const Model& model, VecX<double>& q) {
-    for_each_joint(joints, model, [&](const Node& value, const Body& b) { read_position(value, b, q); });
+    for_each_joint(joints, model, [&](const Node& value, const Body& b) {
+        read_joint_position(value, joint_kind(b.joint), q.data() + b.q0);
+    });
 }
 
 StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v) {
@@ -87,7 +61,7 @@ StartInput read_start(const Node& scene, const Model& model, const VecX<double>&
         if (const auto joints = initial->find("joints")) read_configuration(*joints, model, positions);
         if (const auto velocities = initial->find("velocities"))
             for_each_joint(*velocities, model, [&](const Node& value, const Body& b) {
-                read_velocity(value, b, start.x0.data() + model.nq);
+                read_joint_velocity(value, joint_kind(b.joint), start.x0.data() + model.nq + b.v0);
             });
         if (const auto variables = initial->find("optimize"))
             start.initial_state = read_variables(*variables, model);

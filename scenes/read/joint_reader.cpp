@@ -1,6 +1,7 @@
 #include "scenes/read/joint_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <tuple>
@@ -17,13 +18,13 @@ struct Link {
 };
 using Links = std::vector<Link>;
 
-// A joint type of the format.
+// A joint type of the format: one of the core, or a chain of them.
 struct JointFormat {
     const char* name;
-    bool chain;                     // of joints <joint>.1, <joint>.2, ...
     std::vector<const char*> keys;  // those of type_keys that it has
-    // the links of a joint with this "axis", or z
-    Links (*links)(const Node& joint, const Vec3<double>& axis);
+    JointType type = JointType::fixed;
+    // of a chain: the links <joint>.1, <joint>.2, ... of a joint with this "axis", or z
+    Links (*chain)(const Node& joint, const Vec3<double>& axis) = nullptr;
 };
 
 // The keys that only some types have.
@@ -37,8 +38,6 @@ Vec3<double> read_next_axis(const Node& node, const Vec3<double>& before, const 
         node.fail(std::string("is parallel to ") + name, "use another direction");
     return axis;
 }
-
-template <JointType type> Links one_link(const Node&, const Vec3<double>& axis) { return {{type, axis}}; }
 
 Links universal_links(const Node& joint, const Vec3<double>& axis) {
     return {{JointType::revolute, axis},
@@ -74,20 +73,29 @@ Links gimbal_links(const Node& joint, const Vec3<double>&) {
             {JointType::revolute, axes.col(2)}};
 }
 
+std::vector<const char*> keys_of(const JointKind& kind) {
+    std::vector<const char*> keys;
+    if (kind.has_axis) keys = {"axis", "limits", "stiffness", "rest"};
+    if (kind.has_pitch) keys.push_back("pitch");
+    if (kind.numbers == 0 && kind.rotations == 1) keys.push_back("greatest_angle");
+    return keys;
+}
+
 const std::vector<JointFormat>& joint_formats() {
-    static const std::vector<JointFormat> table{
-        {"fixed", false, {}, one_link<JointType::fixed>},
-        {"revolute", false, {"axis", "limits", "stiffness", "rest"}, one_link<JointType::revolute>},
-        {"prismatic", false, {"axis", "limits", "stiffness", "rest"}, one_link<JointType::prismatic>},
-        {"spherical", false, {"greatest_angle"}, one_link<JointType::spherical>},
-        {"free", false, {}, one_link<JointType::free>},
-        {"continuous", false, {"axis", "stiffness", "rest"}, one_link<JointType::revolute>},
-        {"helical", false, {"axis", "pitch", "limits", "stiffness", "rest"}, one_link<JointType::helical>},
-        {"universal", true, {"axis", "axis2", "limits", "stiffness", "rest"}, universal_links},
-        {"gimbal", true, {"axes", "limits", "stiffness", "rest"}, gimbal_links},
-        {"cylindrical", true, {"axis", "limits", "stiffness", "rest"}, cylindrical_links},
-        {"planar", true, {"axis", "axis2", "limits", "stiffness", "rest"}, planar_links},
-    };
+    static const std::vector<JointFormat> table = [] {
+        std::vector<JointFormat> out;
+        for (const JointKind& kind : joint_kinds)
+            out.push_back({kind.name, keys_of(kind), kind.type});
+        const auto chain = [&](const char* name, std::vector<const char*> keys, auto links) {
+            out.push_back({name, std::move(keys), JointType::fixed, links});
+        };
+        out.push_back({"continuous", {"axis", "stiffness", "rest"}, JointType::revolute});
+        chain("universal", {"axis", "axis2", "limits", "stiffness", "rest"}, universal_links);
+        chain("gimbal", {"axes", "limits", "stiffness", "rest"}, gimbal_links);
+        chain("cylindrical", {"axis", "limits", "stiffness", "rest"}, cylindrical_links);
+        chain("planar", {"axis", "axis2", "limits", "stiffness", "rest"}, planar_links);
+        return out;
+    }();
     return table;
 }
 
@@ -135,7 +143,7 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
     const Vec3<double> axis = direction ? read_direction(*direction) : Vec3<double>::UnitZ();
 
     std::vector<BodySpec> links;
-    for (const Link& link : format.links(node, axis)) {
+    for (const Link& link : format.chain ? format.chain(node, axis) : Links{{format.type, axis}}) {
         if (link.type == JointType::free && !at_world)
             node["type"].fail("the parent of a free joint is the world",
                               "leave out \"parent\", or use another type");
@@ -148,7 +156,7 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
     const Transform<double> X = read_pose(node);
     links[0].placement = X.p;
     links[0].R_PB = X.R;
-    if (links[0].joint == JointType::helical) links[0].pitch = node["pitch"].number();
+    if (joint_kind(links[0].joint).has_pitch) links[0].pitch = node["pitch"].number();
     if (const auto limits = node.find("limits")) read_limits(*limits, links);
     if (const auto angle = node.find("greatest_angle")) {
         links[0].upper = angle->positive();
@@ -193,6 +201,30 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
 }
 
 }  // namespace
+
+void read_joint_position(const Node& value, const JointKind& kind, double* q) {
+    if (kind.nv() == 1) {
+        q[0] = value.number();
+        return;
+    }
+    value.expect_keys("pose");
+    if (kind.numbers == 0) value.forbid({"position"}, std::string("the joint is ") + kind.name);
+    if (const auto position = value.find("position")) std::ranges::copy(position->vec3(), q);
+    if (!value.has("quaternion") && !value.has("rpy_deg")) return;
+    const Quaternion<double> turn = read_orientation(value);
+    std::ranges::copy(std::array{turn.w, turn.v.x(), turn.v.y(), turn.v.z()}, q + kind.numbers);
+}
+
+void read_joint_velocity(const Node& value, const JointKind& kind, double* v) {
+    if (kind.nv() == 1) {
+        v[0] = value.number();
+        return;
+    }
+    value.expect_keys("twist");
+    if (kind.numbers == 0) value.forbid({"linear"}, std::string("the joint is ") + kind.name);
+    if (const auto linear = value.find("linear")) std::ranges::copy(linear->vec3(), v);
+    if (const auto angular = value.find("angular")) std::ranges::copy(angular->vec3(), v + kind.numbers);
+}
 
 std::vector<BodySpec> read_joints(const Node& body, const std::string& body_name, bool at_world) {
     std::vector<BodySpec> links;

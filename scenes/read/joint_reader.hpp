@@ -13,6 +13,12 @@ namespace costate {
 // several links (such as universal) are <joint>.1, <joint>.2, ...
 std::vector<BodySpec> read_joints(const Node& body, const std::string& body_name, bool at_world);
 
+// The state of a joint. Position: a number for one dof, otherwise an object with "position" (m, world axes) and an
+// orientation; velocity: a number, or "linear" (m/s, world axes) and "angular" (rad/s, body axes). Entries of q (nq)
+// and v (nv) that the value does not give keep their values.
+void read_joint_position(const Node& value, const JointKind& kind, double* q);
+void read_joint_velocity(const Node& value, const JointKind& kind, double* v);
+
 // The first body on the path from `body` to the world, `body` included, that moves relative to its parent; -1
 // if there is none.
 int moving_body(const std::vector<BodySpec>& bodies, int body);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenes/format/names.hpp"
+#include "scenes/read/joint_reader.hpp"
 #include "scenes/read/model_reader.hpp"
 
 namespace costate {
@@ -11,25 +12,17 @@ namespace {
 inline constexpr size_t max_keyframes = 10000;
 
 std::vector<double> read_q(const Node& value, JointType type) {
-    if (joint_nq(type) == 1) return {value.number()};
-    value.expect_keys("pose");
-    if (type == JointType::spherical) value.forbid({"position"}, "the joint is spherical");
-    const Quaternion<double> turn = read_orientation(value);
-    std::vector<double> q{turn.w, turn.v.x(), turn.v.y(), turn.v.z()};
-    if (type == JointType::spherical) return q;
-    const Vec3<double> p = value["position"].vec3();
-    q.insert(q.begin(), p.begin(), p.end());
+    const JointKind& kind = joint_kind(type);
+    std::vector<double> q(kind.nq());
+    if (kind.nv() > 1 && kind.numbers > 0) (void)value["position"];  // required
+    if (kind.rotations == 1) q[kind.numbers] = 1;
+    read_joint_position(value, kind, q.data());
     return q;
 }
 
 std::vector<double> read_v(const Node& value, JointType type) {
-    if (joint_nv(type) == 1) return {value.number()};
-    value.expect_keys("twist");
-    if (type == JointType::spherical) value.forbid({"linear"}, "the joint is spherical");
-    const Vec3<double> lin = value.vec3_or("linear", Vec3<double>::Zero()),
-                       ang = value.vec3_or("angular", Vec3<double>::Zero());
-    std::vector<double> v(ang.begin(), ang.end());
-    if (type == JointType::free) v.insert(v.begin(), lin.begin(), lin.end());
+    std::vector<double> v(joint_nv(type));
+    read_joint_velocity(value, joint_kind(type), v.data());
     return v;
 }
 

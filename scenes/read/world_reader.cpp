@@ -275,14 +275,14 @@ template <class Full>
 void add_start(const Keyframe& start, const Full& full, const Transform<double>& X, Keyframe& to_world) {
     for (const auto& [joint, q] : start.q) {
         std::vector<double>& to = to_world.q[full(joint)] = q;
-        if (q.size() < 7) continue;
+        if (static_cast<int>(q.size()) != joint_nq(JointType::free)) continue;
         const Vec3<double> p = transform_point(X, load3(q.data()));
         const Eigen::Quaterniond turn = Eigen::Quaterniond(X.R) * Eigen::Quaterniond(q[3], q[4], q[5], q[6]);
         to = {p.x(), p.y(), p.z(), turn.w(), turn.x(), turn.y(), turn.z()};
     }
     for (const auto& [joint, v] : start.v) {
         std::vector<double>& to = to_world.v[full(joint)] = v;
-        if (v.size() < 6) continue;
+        if (static_cast<int>(v.size()) != joint_nv(JointType::free)) continue;
         const Vec3<double> lin = X.R * load3(v.data());
         std::copy(lin.begin(), lin.end(), to.begin());
     }

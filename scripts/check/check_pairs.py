@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Refuses an adjoint without a test: every foo_adj in a header stands within 40 lines of its foo and is named in the
-folder's operators.inc, as OP(foo) or as PASS(foo, Adaptor) with check_pass<Adaptor> in tests/."""
+"""Refuses an adjoint without a test: every foo_adj in a .hpp or .inl stands within 40 lines of its foo and is named in
+the folder's operators.inc: as OP(foo), as PASS(foo, Adaptor) with check_pass<Adaptor> in tests/, or as
+PART(foo, whole) if it is local to an .inl and tested through `whole`, another entry."""
 import pathlib
 import re
 import sys
@@ -11,7 +12,7 @@ SCREEN = 40  # lines
 
 # A name after a type is a declaration; after an operator, a bracket or a keyword it is a call.
 DECLARATION = re.compile(r"(?<![\w:])(?!return\b|else\b|do\b|case\b|throw\b|new\b)[\w:]*\w[>&*]*\s+(\w+)(?:<[^;(){}]*>)?\s*\(")
-ENTRY = re.compile(r"^[ \t]*(OP|PASS)\(\s*(\w+)\s*(?:,\s*([\w:]+)\s*)?\)", re.MULTILINE)
+ENTRY = re.compile(r"^[ \t]*(OP|PASS|PART)\(\s*(\w+)\s*(?:,\s*([\w:]+)\s*)?\)", re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -23,7 +24,7 @@ def code_of(path):
 def declarations(folder):
     """(header, name) -> the lines on which the header declares the function."""
     found = {}
-    for header in sorted(folder.rglob("*.hpp")):
+    for header in sorted([*folder.rglob("*.hpp"), *folder.rglob("*.inl")]):
         code = code_of(header)
         for match in DECLARATION.finditer(code):
             found.setdefault((header, match[1]), []).append(code.count("\n", 0, match.start(1)) + 1)
@@ -46,6 +47,8 @@ def check_folder(folder, tests):
         if foo not in listed:
             errors.append(f"{place} is not listed in {where}")
         forward = declared.get((header, foo), [])
+        if header.suffix == ".inl" and (header.with_suffix(".hpp"), name) in declared:
+            continue  # the definition of what the header declares
         if not any(abs(a - b) <= SCREEN for a in lines for b in forward):
             errors.append(f"{place} has no {foo} within {SCREEN} lines")
 
@@ -55,8 +58,10 @@ def check_folder(folder, tests):
             errors.append(f"{where}: {kind}({name}): no header here declares {missing}")
         if listed.count(name) > 1:
             errors.append(f"{where}: {name} is listed twice")
-        if (kind == "PASS") != bool(adaptor):
-            errors.append(f"{where}: an entry is OP(foo) or PASS(foo, Adaptor), not {kind} of {name}")
+        if (kind != "OP") != bool(adaptor):
+            errors.append(f"{where}: an entry is OP(foo), PASS(foo, Adaptor) or PART(foo, whole), not {kind} of {name}")
+        if kind == "PART" and adaptor not in listed:
+            errors.append(f"{where}: PART({name}, {adaptor}): {adaptor} is not listed")
         if kind == "PASS" and not re.search(rf"\bcheck_pass<\s*(\w+::)*{adaptor}\b", tests):
             errors.append(f"{where}: PASS({name}, {adaptor}): no check_pass<{adaptor}> in tests/")
     return errors
@@ -84,6 +89,7 @@ def self_test():
         (pair, "PASS(foo, Foo)", "// check_pass<Foo>(1e-12);", "no check_pass<Foo>"),
         (pair, "PASS(foo, Foo)", "check_pass<Foot>(1e-12);", "no check_pass<Foo>"),
         (pair, "PASS(foo)", "", "an entry is"),
+        (pair, "PART(foo, gone)", "", "gone is not listed"),
     ]
     for header, listing, test, complaint in cases:
         with tempfile.TemporaryDirectory() as directory:

@@ -76,8 +76,8 @@ T clamped(const MlcpView<T>& p, int r, const T& y, const NormalImpulse& x_n) {
 
 // Adds g, the covector of x_r at a bound, to the covectors of the bound: x_r = code mu x_n, or code mu.
 template <class T>
-void bound_adj(const MlcpView<T>& p, int r, const ClampCode<T>& code, const T* x, const T& g, T* extra,
-               T* bound_bar) {
+void clamped_adj(const MlcpView<T>& p, int r, const ClampCode<T>& code, const T* x, const T& g, T* extra,
+                 T* bound_bar) {
     const T t = where(code == 0, T(0), T(T(code) * g));
     if (p.type[r] == RowType::boxed) {
         bound_bar[r] += t;
@@ -102,7 +102,7 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
             const ClampCode<T> code = clamp_code(p, r, x);
             z[0] = where(code == 0, g, T(0));
             if (all(code == 0) || p.type[r] == RowType::unilateral) continue;
-            bound_adj<T>(p, r, code, x, g * p.A[r * m + r], tape.extra.data(), bound_bar);
+            clamped_adj<T>(p, r, code, x, g * p.A[r * m + r], tape.extra.data(), bound_bar);
         }
     }
 }
@@ -133,32 +133,15 @@ template <class T> bool settled(const T* now, const T* before, int rows, double 
     return moved <= tolerance;
 }
 
+// One update of row r: x[0] from the row's previous value, and y = W^T x with it.
 template <class T>
-void factored_sweeps(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape) {
+void factored_update(const MlcpView<T>& p, int r, const T& before, const T& inverse, T* x, T* y) {
     const FactoredOperator<T>& A = *p.factored;
-    const int m = p.rows;
-    T *y = A.swept, *x = tape.x.data() + m;  // x: the next value; x[-m]: the row's previous value
-    std::fill(y, y + A.dofs, T(0));
-    for (int r = 0; r < m; ++r)
-        A.add(r, tape.x[r], y);
-    for (tape.sweeps = 0; tape.sweeps < max_sweeps;) {
-        for (int r = 0; r < m; ++r, ++x) {
-            const T& before = x[-m];
-            if (p.drops(r)) {
-                x[0] = before;
-                continue;
-            }
-            const T s = p.b[r] + A.R[r] * before + A.dot(r, y);
-            x[0] = clamped(p, r, T(before - s * tape.inverse[r]),
-                           [&]() -> const T& { return x[p.normal_of(r) - r]; });
-            A.add(r, x[0] - before, y);
-        }
-        ++tape.sweeps;
-        if (settled(x - m, x - 2 * m, m, tolerance)) break;
-    }
+    const T s = p.b[r] + A.R[r] * before + A.dot(r, y);
+    x[0] = clamped(p, r, T(before - s * inverse), [&]() -> const T& { return x[p.normal_of(r) - r]; });
+    A.add(r, x[0] - before, y);
 }
-
-// Reverse of one update of row r, with its new value x[0] and the y after it: from `extra` and eta to the
+// Its reverse, from the new value x[0] and the y after it: from `extra` and eta to the
 // covectors of the operator, of b, of the bounds and of the rows that the update has read.
 template <class T>
 void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, PgsTape<T>& tape,
@@ -181,7 +164,29 @@ void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, Pg
         then[i] = eta;
     }
     if (any(code != 0) && p.type[r] != RowType::unilateral)
-        bound_adj(p, r, code, x, g, tape.extra.data(), bound_bar);
+        clamped_adj(p, r, code, x, g, tape.extra.data(), bound_bar);
+}
+
+template <class T>
+void factored_sweeps(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape) {
+    const FactoredOperator<T>& A = *p.factored;
+    const int m = p.rows;
+    T *y = A.swept, *x = tape.x.data() + m;  // x: the next value; x[-m]: the row's previous value
+    std::fill(y, y + A.dofs, T(0));
+    for (int r = 0; r < m; ++r)
+        A.add(r, tape.x[r], y);
+    for (tape.sweeps = 0; tape.sweeps < max_sweeps;) {
+        for (int r = 0; r < m; ++r, ++x) {
+            const T& before = x[-m];
+            if (p.drops(r)) {
+                x[0] = before;
+                continue;
+            }
+            factored_update(p, r, before, tape.inverse[r], x, y);
+        }
+        ++tape.sweeps;
+        if (settled(x - m, x - 2 * m, m, tolerance)) break;
+    }
 }
 
 template <class T>

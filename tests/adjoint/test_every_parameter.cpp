@@ -237,7 +237,7 @@ TEST_CASE(
                              Refused{R"({"path": "joints/ball/axis_rotation", "value": 1})",
                                      "has no effect: the joint has no axis", "remove it"},
                              Refused{R"({"path": "joints/*/pitch", "value": 1})",
-                                     "has no effect: the joint is not helical", "remove it"},
+                                     "has no effect: the joint has no pitch", "remove it"},
                              Refused{R"({"path": "actuators/arm/torque/kp", "value": 1})",
                                      "has no effect: an actuator of type motor has none", "remove it"},
                              Refused{R"({"path": "shapes/ground/size", "value": 1})",

@@ -67,6 +67,7 @@ template <> struct costate::test::Probe<LogCholesky<double>> {
 };
 
 #define PASS(f, Adaptor)  // tests/test_*_pass*.cpp
+#define PART(f, whole)
 #include "adjoint/operators.inc"
 #include "collision/operators.inc"
 #include "core/operators.inc"

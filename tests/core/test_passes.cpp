@@ -13,7 +13,7 @@ using namespace costate::test;
 namespace {
 
 // Parameters and state -> poses, axes, velocities, inertias, seen in a frame that does not move with the
-// root. A joint without axis has no use for axis_rotation, one that is not helical none for pitch.
+// root. A joint without axis has no use for axis_rotation, one without pitch none for pitch.
 struct KinematicsPass : PassCase {
     int inputs_without_effect = 0;
     KinematicsPass(Rng& g, Regime r) : PassCase(g, r) {

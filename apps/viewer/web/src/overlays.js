@@ -65,7 +65,7 @@ export class Overlays {
       forces: runs.some((run) => run.contacts),
       gradients: runs.some((run) => run.impulseGradients),
       controls: runs.some((run) => run.controlGradients && scene.actuators.length > 0),
-      axes: scene.bodies.some((body) => body.joint !== "fixed" && body.joint !== "free"),
+      axes: scene.bodies.some((body) => body.has_axis),
       centres: scene.bodies.length > 0,
     };
   }
@@ -131,7 +131,7 @@ export class Overlays {
   axes(arrows) {
     arrows.begin(this.run.bodies);
     this.scene.bodies.forEach((body, b) => {
-      if (["revolute", "prismatic", "helical"].includes(body.joint)) this.alongAxis(arrows, b, 0.25 * this.scale);
+      if (body.has_axis) this.alongAxis(arrows, b, 0.25 * this.scale);
     });
     arrows.end();
   }
