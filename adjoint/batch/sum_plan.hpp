@@ -22,6 +22,12 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
+// What owner i of n, 0 <= i < n, has of 0 to `items`: in order, and as even as whole items allow.
+inline Range share_of(std::int64_t items, std::int64_t i, std::int64_t n) {
+    const auto begin = [&](std::int64_t k) { return k * (items / n) + std::min(k, items % n); };
+    return {begin(i), begin(i + 1)};
+}
+
 struct SumPlan {
     static constexpr std::int64_t block = 16;
     std::int64_t environments = 0;
@@ -31,11 +37,8 @@ struct SumPlan {
         const auto begin = [&](std::int64_t b) { return b < blocks() ? b * block : environments; };
         return {begin(of_blocks.first), begin(of_blocks.last)};
     }
-    // The blocks of owner i of n, 0 <= i < n: in order, and as even as whole blocks allow.
-    Range share(std::int64_t i, std::int64_t n) const {
-        const auto begin = [&](std::int64_t k) { return k * (blocks() / n) + std::min(k, blocks() % n); };
-        return {begin(i), begin(i + 1)};
-    }
+    // The blocks of owner i of n.
+    Range share(std::int64_t i, std::int64_t n) const { return share_of(blocks(), i, n); }
 };
 
 // sum += numbers, both (width)

@@ -30,6 +30,29 @@ Gradient mean_gradient(const EnvironmentSum& s, Eigen::Index controls, Eigen::In
             mean.tail(mean.size() - 1 - controls - tangent)};
 }
 
+namespace {
+
+// The sums of several inputs.
+struct Sums {
+    std::vector<EnvironmentSum> of;
+    RankTimes times;
+    void add(const Sums& other) {
+        for (size_t i = 0; i < of.size(); ++i)
+            of[i].add(other.of[i]);
+        times.add(other.times);
+    }
+    template <class Archive> void transfer(Archive& a) {
+        auto count = static_cast<std::int64_t>(of.size());
+        a(count);
+        of.resize(static_cast<size_t>(count));
+        for (EnvironmentSum& sum : of)
+            sum.transfer(a);
+        times.transfer(a);
+    }
+};
+
+}  // namespace
+
 // What a thread runs environments in.
 struct ExpectedLoss::Worker {
     EnvironmentGroup group;
@@ -83,7 +106,9 @@ size_t ExpectedLoss::bytes() const {
     return rows_.size() * sizeof(double) + workers_.size() * workers_.front()->group.bytes();
 }
 
-EnvironmentSum ExpectedLoss::sum_of_blocks(const RolloutInputs& in, Range blocks) {
+EnvironmentSum ExpectedLoss::sum_of_blocks(
+    const RolloutInputs& in, Range blocks,
+    const std::function<void(std::int64_t done, std::int64_t of)>& note) {
     EnvironmentSum out{PartialSum(sum_plan_, width_), {}, {}};
     const double begin = now();
     const auto at_once = static_cast<std::int64_t>(rows_.size() / width_) / SumPlan::block;
@@ -114,7 +139,7 @@ EnvironmentSum ExpectedLoss::sum_of_blocks(const RolloutInputs& in, Range blocks
             sum_block(rows_.data(), of_group, k, width_);
             out.sum.add(group.first + k, rows_.data() + k * SumPlan::block * width_);
         }
-        note_progress(es.last - all.first, all.size());
+        note(es.last - all.first, all.size());
     }
     out.times = {now() - begin, now() - begin, ranks_.rank()};
     return out;
@@ -124,12 +149,12 @@ EnvironmentSum ExpectedLoss::sum_of_blocks(const RolloutInputs& in, Range blocks
 EnvironmentProgress ExpectedLoss::progress(std::int64_t done, std::int64_t of) const {
     if (!options_.follow || ranks_.rank() > 0) return {done, of, -1};
     const std::vector<std::int64_t>& told = ranks_.told();
-    EnvironmentProgress all{done, sum_plan_.environments, -1};
+    EnvironmentProgress all{done, shares_[0], -1};
     double least = of > 0 ? static_cast<double>(done) / static_cast<double>(of) : 1;
     for (int r = 1; r < ranks_.size(); ++r) {
-        const std::int64_t its = told[r],
-                           share = sum_plan_.environments_of(sum_plan_.share(r, ranks_.size())).size();
+        const std::int64_t its = told[r], share = shares_[r];
         all.done += its;
+        all.of += share;
         const double part = share > 0 ? static_cast<double>(its) / static_cast<double>(share) : 1;
         if (part < least) {
             least = part;
@@ -148,8 +173,8 @@ void ExpectedLoss::note_progress(std::int64_t done, std::int64_t of) const {
 
 // Until all ranks have computed, for rank 0 to show their progress.
 void ExpectedLoss::follow_others() const {
-    const std::int64_t own = sum_plan_.environments_of(sum_plan_.share(ranks_.rank(), ranks_.size())).size();
     if (!options_.follow) return;
+    const std::int64_t own = shares_[ranks_.rank()];
     if (ranks_.rank() > 0) return ranks_.tell(own, true);
     std::int64_t heard = 0;
     for (double since = now(); now() - since < silence;) {
@@ -162,20 +187,66 @@ void ExpectedLoss::follow_others() const {
     }
 }
 
-double ExpectedLoss::value(const RolloutInputs& in) {
+// The blocks of all inputs in a row are cut by ranks.
+std::vector<ExpectedLoss::Part> ExpectedLoss::parts_of(int rank, size_t inputs) const {
+    const std::int64_t blocks = sum_plan_.blocks();
+    const Range all = share_of(blocks * static_cast<std::int64_t>(inputs), rank, ranks_.size());
+    std::vector<Part> parts;
+    for (size_t i = 0; i < inputs; ++i) {
+        const std::int64_t first = static_cast<std::int64_t>(i) * blocks;
+        const Range its{std::max(all.first - first, std::int64_t{0}), std::min(all.last - first, blocks)};
+        if (its.size() > 0) parts.push_back({i, its});
+    }
+    return parts;
+}
+
+void ExpectedLoss::begin_call(size_t inputs) {
     if (options_.follow) ranks_.forget();
-    total_ = sum_of_blocks(in, sum_plan_.share(ranks_.rank(), ranks_.size()));
+    shares_.assign(static_cast<size_t>(ranks_.size()), 0);
+    for (int r = 0; r < ranks_.size(); ++r)
+        for (const Part& part : parts_of(r, inputs))
+            shares_[r] += sum_plan_.environments_of(part.blocks).size();
+}
+
+// Adds up what each rank has computed in its `times`.
+template <class T> void ExpectedLoss::add_up_timed(T& part) {
     const double computed = now();
-    times_.compute += total_.times.longest;
+    times_.compute += part.times.longest;
     follow_others();
     ranks_.wait_for_all();
     const double waited = now();
-    add_up(ranks_, total_);
+    add_up(ranks_, part);
     times_.wait += waited - computed;
     times_.reduce += now() - waited;
-    const RankTimes &call = total_.times, &before = times_.ranks;
+    const RankTimes &call = part.times, &before = times_.ranks;
     if (before.sum == 0 || call.longest * before.sum > before.longest * call.sum) times_.ranks = call;
+}
+
+double ExpectedLoss::value(const RolloutInputs& in) {
+    begin_call(1);
+    total_ = sum_of_blocks(in, sum_plan_.share(ranks_.rank(), ranks_.size()));
+    add_up_timed(total_);
     return total_.failure ? unlimited : mean_loss(total_);
+}
+
+std::vector<double> ExpectedLoss::values(const std::vector<RolloutInputs>& in) {
+    if (ranks_.size() == 1) return LossFunction::values(in);
+    begin_call(in.size());
+    const int me = ranks_.rank();
+    const double begin = now();
+    Sums all{std::vector<EnvironmentSum>(in.size(), {PartialSum(sum_plan_, width_), {}, {}}), {}};
+    std::int64_t before = 0;  // environments of the parts that are done
+    for (const Part& part : parts_of(me, in.size())) {
+        const auto note = [&](std::int64_t done, std::int64_t) { note_progress(before + done, shares_[me]); };
+        all.of[part.input] = sum_of_blocks(in[part.input], part.blocks, note);
+        before += sum_plan_.environments_of(part.blocks).size();
+    }
+    all.times = {now() - begin, now() - begin, me};
+    add_up_timed(all);
+    std::vector<double> losses;
+    for (const EnvironmentSum& sum : all.of)
+        losses.push_back(sum.failure ? unlimited : mean_loss(sum));
+    return losses;
 }
 
 void ExpectedLoss::gradient(const RolloutInputs&, Gradient& g) {

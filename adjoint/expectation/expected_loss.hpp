@@ -5,10 +5,10 @@
 #include <functional>
 #include <memory>
 
+#include "adjoint/batch/ranks.hpp"
 #include "adjoint/batch/sum_plan.hpp"
 #include "adjoint/batch/thread_pool.hpp"
 #include "adjoint/expectation/environment_group.hpp"
-#include "adjoint/expectation/ranks.hpp"
 
 namespace costate {
 
@@ -79,11 +79,16 @@ public:
 
     // Infinite if a rollout diverges; with gradients also if one is not finite.
     double value(const RolloutInputs& in) override;
+    // The blocks of all inputs are shared by the ranks together, and there is one sum over ranks.
+    std::vector<double> values(const std::vector<RolloutInputs>& in) override;
     void gradient(const RolloutInputs& in, Gradient& g) override;
     void complain() const override;
 
     // The sum over these blocks, by this process alone; it ends at the first failure.
-    EnvironmentSum sum_of_blocks(const RolloutInputs& in, Range blocks);
+    EnvironmentSum sum_of_blocks(const RolloutInputs& in, Range blocks) {
+        return sum_of_blocks(in, blocks,
+                             [&](std::int64_t done, std::int64_t of) { note_progress(done, of); });
+    }
 
     const EnvironmentSum& total() const { return total_; }  // of the last `value`
     const SumPlan& sum_plan() const { return sum_plan_; }
@@ -98,6 +103,15 @@ public:
 
 private:
     struct Worker;
+    struct Part {  // of what a call computes
+        size_t input;
+        Range blocks;
+    };
+    std::vector<Part> parts_of(int rank, size_t inputs) const;
+    void begin_call(size_t inputs);
+    template <class T> void add_up_timed(T& part);
+    EnvironmentSum sum_of_blocks(const RolloutInputs& in, Range blocks,
+                                 const std::function<void(std::int64_t done, std::int64_t of)>& note);
     EnvironmentProgress progress(std::int64_t done, std::int64_t of) const;
     void note_progress(std::int64_t done, std::int64_t of) const;
     void follow_others() const;
@@ -113,6 +127,7 @@ private:
     std::vector<double> rows_;  // (environments at a time x width)
     OneRank alone_;
     Ranks& ranks_;
+    std::vector<std::int64_t> shares_;  // (ranks) environments in this call, once for each input
     EnvironmentSum total_;
     ExpectedLossTimes times_;
 };

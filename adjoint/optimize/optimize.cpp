@@ -194,7 +194,7 @@ OptimizeResult run(Problem& p, const Pauses& pauses) {
 
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const OptimizeSettings& settings, const Pauses& pauses) {
-    RolloutLoss loss(rollout);
+    RolloutLoss loss(rollout, settings.threads, settings.ranks);
     Problem p(loss, &rollout, variables, settings, pauses);
     return run(p, pauses);
 }

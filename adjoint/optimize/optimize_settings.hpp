@@ -9,6 +9,8 @@
 
 namespace costate {
 
+class Ranks;
+
 enum class Method {
     gradient_descent,
     momentum,
@@ -38,7 +40,10 @@ struct OptimizeSettings {
     int population = 0;  // cmaes: losses per iteration; 0: 4 + floor(3 ln n), but at least 5
     // cmaes: initial standard deviation of a variable, in units of its range if it has one
     double sigma = 0.3;
-    unsigned seed = 1;                // cmaes: random seed
+    unsigned seed = 1;  // cmaes: random seed
+    // cmaes: who computes the losses of an iteration together; the result has the same bits. Null: this process
+    int threads = 1;
+    Ranks* ranks = nullptr;
     double gradient_tolerance = 0;    // stop when no entry of the gradient has a larger magnitude
     double target_loss = -unlimited;  // stop when the loss is at most this value
     int rounds = 10;                  // with constraints: updates of their multipliers

@@ -6,16 +6,20 @@ double Problem::loss(const VecX<double>& y) {
     inputs_ = variables.inputs(y);
     const double value = of_.value(inputs_);
     if (value == unlimited && result.loss_evaluations == 0) of_.complain();
+    note(y, value);
+    return value;
+}
+
+void Problem::note(const VecX<double>& y, double loss) {
     if (++result.loss_evaluations == 1) {
-        result.initial_loss = result.final_loss = value;
+        result.initial_loss = result.final_loss = loss;
         result.y = y;
         note_loss();
     }
-    if (value < result.final_loss) {
-        result.final_loss = value;
+    if (loss < result.final_loss) {
+        result.final_loss = loss;
         result.y = y;
     }
-    return value;
 }
 
 void Problem::note_loss() {
@@ -26,7 +30,19 @@ void Problem::note_loss() {
 
 double Problem::value(const VecX<double>& y) {
     loss_ = loss(y);
-    return settings.square ? 0.5 * loss_ * loss_ : loss_;
+    return value_of(loss_);
+}
+
+std::vector<double> Problem::values(const std::vector<VecX<double>>& ys) {
+    std::vector<RolloutInputs> inputs;
+    for (const VecX<double>& y : ys)
+        inputs.push_back(variables.inputs(y));
+    std::vector<double> values = of_.values(inputs);
+    for (size_t k = 0; k < ys.size(); ++k) {
+        note(ys[k], values[k]);
+        values[k] = value_of(values[k]);
+    }
+    return values;
 }
 
 VecX<double> Problem::gradient(const VecX<double>& y) {

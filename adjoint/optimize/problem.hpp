@@ -26,6 +26,8 @@ public:
 
     // The loss, or half its square if the settings say so.
     double value(const VecX<double>& y);
+    // Those of several points, which threads and ranks share; no gradient or residuals of them.
+    std::vector<double> values(const std::vector<VecX<double>>& ys);
     VecX<double> gradient(
         const VecX<double>& y);  // gradient of value; y must be that of the last call of `value`
 
@@ -90,6 +92,8 @@ private:
     void check_resumed();
     void count_iteration();
     double loss(const VecX<double>& y);
+    void note(const VecX<double>& y, double loss);
+    double value_of(double loss) const { return settings.square ? 0.5 * loss * loss : loss; }
     void note_loss();
 
     const Clock::time_point begin_ = Clock::now();

@@ -118,6 +118,7 @@ int batch_gradient(const Arguments& a, const Scene& s) {
         if (out && first) check_file(*out);
         return true;
     });
+    agree_on_scene(s);
     Progress progress("gradient " + s.name);
     BatchLoss batch(a, s, true, first && progress.shown(), [&](double part, const std::string& note) {
         if (progress.due()) progress.draw(part, note);

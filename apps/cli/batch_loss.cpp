@@ -34,9 +34,24 @@ BatchIdentity batch_identity(const Scene& s) {
     return {COSTATE_VERSION_TEXT, std::move(settings.bytes), std::move(trial.bytes)};
 }
 
-void check_batch_options(const Arguments& a, const Scene& s, std::initializer_list<const char*> options) {
+void agree_on_scene(const Scene& s, const std::vector<char>& options) {
+    if (joined_ranks().size() == 1) return;
+    BatchIdentity identity = batch_identity(s);
+    identity.settings.insert(identity.settings.end(), options.begin(), options.end());
+    agree_on({identity.version.begin(), identity.version.end()},
+             "its costate is of version " + identity.version +
+                 ", that of rank 0 of another one; install one version");
+    agree_on(identity.settings,
+             "its scene or its options are not those of rank 0; start all ranks with the same");
+    agree_on(identity.trial,
+             "the same scene gives other numbers than on rank 0; a model file or the mathematical "
+             "library differs");
+}
+
+void check_batch_options(const Arguments& a, const Scene& s, std::initializer_list<const char*> options,
+                         bool shared) {
     if (s.batch.environments == 0) {
-        if (a.text("restarts")) return;
+        if (shared) return;
         if (joined_ranks().size() > 1)
             throw UsageError(s.file.string() + " has no \"batch\", so " +
                              std::to_string(joined_ranks().size()) +
@@ -57,17 +72,6 @@ BatchLoss::BatchLoss(const Arguments& a, const Scene& s, bool gradients, bool sh
                      const std::function<void(double part, const std::string& note)>& draw)
     : scene_(s) {
     Ranks& ranks = joined_ranks();
-    if (ranks.size() > 1) {
-        const BatchIdentity identity = batch_identity(s);
-        agree_on({identity.version.begin(), identity.version.end()},
-                 "its costate is of version " + identity.version +
-                     ", that of rank 0 of another one; install one version");
-        agree_on(identity.settings,
-                 "its scene or its options are not those of rank 0; start all ranks with the same");
-        agree_on(identity.trial,
-                 "the same scene gives other numbers than on rank 0; a model file or the mathematical "
-                 "library differs");
-    }
     ExpectedLossOptions o;
     o.threads = thread_count(a);
     o.gradients = gradients;

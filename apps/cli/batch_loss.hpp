@@ -7,9 +7,10 @@
 
 namespace costate {
 
-inline constexpr Option threads_option{
-    "threads", "N",
-    "threads for the environments of a \"batch\" (default: one for each core; with several ranks, 1)"};
+inline constexpr Option threads_option{"threads", "N",
+                                       "threads for the environments of a \"batch\", or for the losses of a "
+                                       "generation of cmaes (default: one for each "
+                                       "core; with several ranks, 1)"};
 
 int thread_count(const Arguments& a);
 
@@ -27,13 +28,17 @@ struct BatchIdentity {
         trial;  // loss and last state of environment 0: they differ where a model file does, or libm
 };
 BatchIdentity batch_identity(const Scene& s);
+// Throws AgreedError unless all ranks have the same version, scene, `options` and numbers.
+void agree_on_scene(const Scene& s, const std::vector<char>& options = {});
 
 // Refuses what does not apply to a scene with, or without, a "batch". `options` apply to one rollout only.
-void check_batch_options(const Arguments& a, const Scene& s, std::initializer_list<const char*> options);
+// `shared`: without a "batch", threads and ranks have something else to share.
+void check_batch_options(const Arguments& a, const Scene& s, std::initializer_list<const char*> options,
+                         bool shared = false);
 
 class BatchLoss {
 public:
-    // Compares the scene with those of the other ranks. If `shown` on rank 0, draw(part, note) is called there between
+    // If `shown` on rank 0, draw(part, note) is called there between
     // groups of environments with the progress of all ranks.
     BatchLoss(const Arguments& a, const Scene& s, bool gradients, bool shown,
               const std::function<void(double part, const std::string& note)>& draw);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "adjoint/expectation/ranks.hpp"
+#include "adjoint/batch/ranks.hpp"
 #include "apps/io/usage_error.hpp"
 
 namespace costate {

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "adjoint/expectation/ranks.hpp"
+#include "adjoint/batch/ranks.hpp"
 
 namespace costate {
 namespace {

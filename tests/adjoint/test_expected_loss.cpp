@@ -4,6 +4,8 @@
 #include <set>
 
 #include "adjoint/expectation/expected_loss.hpp"
+#include "adjoint/optimize/augmented_lagrangian.hpp"
+#include "adjoint/optimize/cmaes.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "scenes/memory.hpp"
 #include "tests/support/scene_text.hpp"
@@ -232,15 +234,74 @@ TEST_CASE(
         const OptimizeResult one = optimized(method, {});
         CHECK(one.final_loss < one.initial_loss - 0.1);
         CHECK(one.iterations == 20);
-        CHECK(optimized(method, {.threads = 2}).y == one.y);
-        std::vector<OptimizeResult> all(3);
-        ThreadRanks(3).run([&](Ranks& ranks) {
-            all[static_cast<size_t>(ranks.rank())] = optimized(method, {.threads = 2, .ranks = &ranks});
-        });
-        for (const OptimizeResult& r : all) {
+        for (const int threads : {2, 5})
+            CHECK(optimized(method, {.threads = threads}).y == one.y);
+        for (const int n : {1, 2, 3, 7, 16}) {
+            if (method != Method::adam && n != 3) continue;
+            CAPTURE(n);
+            std::vector<OptimizeResult> all(static_cast<size_t>(n));
+            ThreadRanks(n).run([&](Ranks& ranks) {
+                all[static_cast<size_t>(ranks.rank())] =
+                    optimized(method, {.threads = n == 3 ? 2 : 1, .ranks = &ranks});
+            });
+            for (const OptimizeResult& r : all) {
+                CHECK(r.y == one.y);
+                CHECK(r.losses == one.losses);
+            }
+        }
+    }
+}
+
+TEST_CASE("expected loss: threads and ranks share the losses of a generation of CMA-ES, with the same bits") {
+    use_cmaes();
+    if (!have_cmaes()) return;
+    const auto check = [](const OptimizeSettings& settings, const auto& optimized) {
+        const OptimizeResult one = optimized(settings);
+        CHECK(one.iterations == settings.iterations);
+        CHECK(one.y.size() > 0);
+        CHECK(one.loss_evaluations > 5 * one.iterations);
+        const auto same = [&](const OptimizeResult& r) {
             CHECK(r.y == one.y);
             CHECK(r.losses == one.losses);
+            CHECK(r.loss_evaluations == one.loss_evaluations);
+        };
+        for (const int threads : {2, 5}) {
+            OptimizeSettings of_threads = settings;
+            of_threads.threads = threads;
+            same(optimized(of_threads));
         }
+        for (const int n : {1, 2, 3, 16}) {
+            CAPTURE(n);
+            std::vector<OptimizeResult> all(static_cast<size_t>(n));
+            ThreadRanks(n).run([&](Ranks& ranks) {
+                OptimizeSettings of_ranks = settings;
+                of_ranks.ranks = &ranks;
+                of_ranks.threads = n == 3 ? 2 : 1;
+                all[static_cast<size_t>(ranks.rank())] = optimized(of_ranks);
+            });
+            for (const OptimizeResult& r : all)
+                same(r);
+        }
+    };
+    Scene arm = random_arm(40), pole = load_scene("cartpole_limits", 30);
+    for (Scene* s : {&arm, &pole}) {
+        CAPTURE(s->name);
+        s->optimize.method = Method::cmaes;
+        s->optimize.iterations = 4;
+        s->optimize.rounds = 2;
+        s->optimize.sigma = 0.01;
+        const Variables variables(s->world, s->plan, s->parameters, s->initial_state, inputs_of(*s));
+        check(s->optimize, [&](const OptimizeSettings& settings) {
+            Simulation simulation(s->world, s->objective);
+            Rollout<Simulation> rollout(simulation, s->plan, s->steps);
+            return optimize(rollout, variables, s->constraints, settings, Pauses{});
+        });
+        if (s->batch.environments == 0) continue;
+        check(s->optimize, [&](const OptimizeSettings& settings) {
+            ExpectedLoss expected(s->world, s->objective, s->plan, s->batch, Schedule::every_step(s->steps),
+                                  {.gradients = false, .ranks = settings.ranks});
+            return optimize(expected, variables, settings, Pauses{});
+        });
     }
 }
 

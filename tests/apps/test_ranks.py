@@ -47,12 +47,12 @@ class Ranks(Cli):
 
     def results(self, folder):
         r = json.loads(self.read(f"{folder}/result.json"))
-        return {k: r[k] for k in ("initial_loss", "final_loss", "iterations", "controls", "losses", "environments", "terms")}
+        return {k: r.get(k) for k in ("initial_loss", "final_loss", "iterations", "controls", "losses", "environments", "terms")}
 
     def test_gradients_and_optimized_parameters_have_the_bits_of_one_process(self):
         self.run_costate("gradient", self.batch, "--out", "one.json")
         self.run_costate("optimize", self.batch, "--out", "one")
-        for n in (1, 2, 3, 7):
+        for n in (1, 2, 3, 7, 16):
             out = self.mpirun(n, "gradient", self.batch, "--out", "g.json", "--json")
             self.assertEqual(json.loads(out)["ranks"], n)  # printed once
             self.assertEqual(self.read("g.json"), self.read("one.json"))
@@ -88,6 +88,23 @@ class Ranks(Cli):
             for key in ("restart_losses", "best_seed", "final_loss", "losses"):
                 self.assertEqual(of_ranks[key], one[key])
         self.assertRegex(self.mpirun(2, "optimize", self.scene, "--restarts", 3, code=BAD_INPUT), "--restarts requires --method cmaes")
+
+    def test_a_generation_of_cmaes(self):
+        """Its losses are shared by ranks and threads, for one rollout and for a mean over environments."""
+        options = ["--method", "cmaes", "--iterations", "20", "--seed", "3"]
+        for name, scene in ("rollout", self.scene), ("mean", self.batch):
+            p = subprocess.run([PROGRAM, "optimize", scene, *options, "--threads", "1", "--out", name], capture_output=True, text=True, cwd=self.folder)
+            if "has no CMA-ES" in p.stderr:
+                self.skipTest("built without pagmo")
+            one = self.results(name)
+            self.assertLess(one["final_loss"], one["initial_loss"])
+            self.run_costate("optimize", scene, *options, "--threads", "5", "--out", "threads")
+            self.assertEqual(self.results("threads"), one)
+            for n in (2, 3, 7):
+                self.mpirun(n, "optimize", scene, *options, "--out", f"{name}{n}")
+                self.assertEqual(self.results(f"{name}{n}"), one)
+        line = self.mpirun(2, "optimize", self.scene, *options, then=["optimize", self.scene, *options, "--sigma", 2], code=BAD_INPUT)
+        self.assertRegex(line, "rank 2: its scene or its options are not those of rank 0")
 
     def test_more_ranks_than_blocks(self):
         few = copy.deepcopy(BATCH)

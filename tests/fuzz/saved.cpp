@@ -5,8 +5,8 @@
 #include <iterator>
 #include <random>
 
+#include "adjoint/batch/ranks.hpp"
 #include "adjoint/checkpoints/saved_run.hpp"
-#include "adjoint/expectation/ranks.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "adjoint/expectation/ranks.hpp"
+#include "adjoint/batch/ranks.hpp"
 
 namespace costate::test {
 

@@ -180,14 +180,17 @@ OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& vari
         iterations = so_far.iterations;
         draw(0);
     };
-    if (scene.batch.environments == 0)
+    OptimizeSettings settings = scene.optimize;
+    settings.ranks = &joined_ranks();
+    if (scene.batch.environments == 0) {
+        if (settings.method == Method::cmaes) settings.threads = thread_count(a);
         return session.run(show, [&](const Pauses& pauses) {
-            return optimize(rollout, variables, scene.constraints, scene.optimize, pauses, &minimized);
+            return optimize(rollout, variables, scene.constraints, settings, pauses, &minimized);
         });
+    }
     batch.emplace(a, scene, scene.optimize.method != Method::cmaes, first && progress.shown(), draw);
-    return session.run(show, [&](const Pauses& pauses) {
-        return optimize(batch->loss(), variables, scene.optimize, pauses);
-    });
+    return session.run(
+        show, [&](const Pauses& pauses) { return optimize(batch->loss(), variables, settings, pauses); });
 }
 
 OptimizeResult restart(Restarts& restarts, const Scene& scene) {
@@ -207,10 +210,19 @@ void note_unkept(const Arguments& a) {
     if (!a.json()) tell(Message::note, "the optimized values are not kept; --out DIR writes them");
 }
 
+// What all ranks must agree on besides the scene.
+std::vector<char> options_of(const OptimizeSetup& setup) {
+    ArchiveWriter options;
+    add_identity(options, setup.scene.optimize);
+    options(setup.restarts);
+    return std::move(options.bytes);
+}
+
 int optimize(const Arguments& a) {
     const std::optional<std::string> out = a.text("out"), page = a.text("report"), plots = a.text("plots");
     OptimizeSetup setup = together([&] { return set_up_optimization(a); });
     const Scene& scene = setup.scene;
+    agree_on_scene(scene, options_of(setup));
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, start);
     if (wants_plant(a)) return control_plant(a, scene, variables);

@@ -17,10 +17,7 @@ std::uint32_t identity(const Scene& s) {
     ArchiveWriter all;
     add_identity(all, s);
     all(s.batch.environments);
-    const OptimizeSettings& o = s.optimize;
-    all(o.method), all(o.iterations), all(o.max_loss_evaluations), all(o.max_gradient_evaluations);
-    all(o.learning_rate), all(o.square), all(o.momentum), all(o.segment), all(o.horizon);
-    all(o.gradient_tolerance), all(o.target_loss);
+    add_identity(all, s.optimize);
     return checksum(all.bytes.data(), all.bytes.size());
 }
 
@@ -32,6 +29,13 @@ bool interrupted_together() {
 }
 
 }  // namespace
+
+void add_identity(ArchiveWriter& all, const OptimizeSettings& o) {
+    all(o.method), all(o.iterations), all(o.max_loss_evaluations), all(o.max_gradient_evaluations);
+    all(o.learning_rate), all(o.square), all(o.momentum), all(o.segment), all(o.horizon);
+    all(o.population), all(o.sigma), all(o.seed);
+    all(o.gradient_tolerance), all(o.target_loss), all(o.rounds), all(o.penalty_growth);
+}
 
 NotedSignals::NotedSignals() {
     noted_signal = 0;

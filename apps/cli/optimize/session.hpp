@@ -26,6 +26,9 @@ private:
     struct sigaction before_[2];
 };
 
+// Adds the settings that the result depends on.
+void add_identity(ArchiveWriter& all, const OptimizeSettings& o);
+
 class OptimizeSession {
 public:
     // Checks --save, --save-every and --resume; on rank 0 also locks the file and reads the saved run.

@@ -89,7 +89,8 @@ std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
 }
 
 void check_batch(const Arguments& a, const Scene& s) {
-    check_batch_options(a, s, {"landscape", "plant", "noise", "delay", "push"});
+    check_batch_options(a, s, {"landscape", "plant", "noise", "delay", "push"},
+                        s.optimize.method == Method::cmaes);
     if (s.batch.environments == 0 || !needs_one_rollout(s.optimize.method)) return;
     throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(s.optimize.method)] +
                      " optimizes one rollout, but the scene has a \"batch\"; use lbfgs or adam");
