@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
@@ -37,6 +38,7 @@ class MpiRanks final : public Ranks {
 
 public:
     MpiRanks() {
+        std::signal(SIGPIPE, SIG_IGN);  // a link that breaks is MPI's to mend, and does not kill the rank
         int provided = 0;
         MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -157,9 +159,11 @@ private:
         }
         last_ = Clock::now();
     }
-    // How much longer those wait who are further from `whom`, s.
+    // How much longer those wait who are further from `whom`, s. Of those that wait for each other, the lowest rank
+    // gives up first.
     double later(int whom) const {
-        return 3 * std::log2(whom == everyone ? 2.0 * size_ : std::max(1.0, std::abs(1.0 * whom - rank_)));
+        if (whom == everyone) return 3 * std::log2(2.0 * size_) + 1.5 * std::log2(1.0 + rank_);
+        return 3 * std::log2(std::max(1.0, std::abs(1.0 * whom - rank_))) + (whom < rank_ ? 1.5 : 0);
     }
 
     int rank_ = 0, size_ = 1;

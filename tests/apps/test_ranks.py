@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """costate under mpirun: the same bits for any ranks, and faults that end in one line. Usage: test_ranks.py PROGRAM. 77: no mpirun."""
 import copy
+import ctypes
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +20,7 @@ from cli import BAD_INPUT, DIVERGED, DONE, PROGRAM, SPRING, Cli
 from test_cli_batch import BATCH
 
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-q"]
+PIDFD_GETFD = 438  # of Linux 5.6 and later, on every processor
 # of PMIx: see apps/README.md
 ENVIRONMENT = os.environ | {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none", "PMIX_MCA_gds": "hash"}
 
@@ -177,8 +180,8 @@ class Ranks(Cli):
         slow.communicate()
         time.sleep(1)  # until mpirun's daemon has ended the ranks
 
-    def start(self, *arguments):
-        return subprocess.Popen([*MPIRUN, "-n", "3", PROGRAM, "optimize", self.batch, *map(str, arguments)], cwd=self.folder, env=ENVIRONMENT,
+    def start(self, *arguments, mpi=("-n", "3")):
+        return subprocess.Popen([*MPIRUN, *mpi, PROGRAM, "optimize", self.batch, *map(str, arguments)], cwd=self.folder, env=ENVIRONMENT,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
     def wait_for(self, name):
@@ -187,18 +190,112 @@ class Ranks(Cli):
             self.assertLess(time.time(), begin + 60)
             time.sleep(0.01)
 
-    def ranks_of(self, run):
-        """Processes of the run's program, by their parent."""
-        found = []
+    def below(self, run):
+        """Processes that mpirun has started, themselves or by others: the name of the program of each."""
+        parents, names, found = {}, {}, {}
         for process in os.listdir("/proc"):
             try:
                 with open(f"/proc/{process}/stat") as file:
-                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
+                    name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+                parents[int(process)], names[int(process)] = int(rest.split()[1]), name
             except (OSError, ValueError, IndexError):
                 continue
-            if parent == run.pid:
-                found.append(int(process))
+        for process in parents:
+            above = process
+            while above in parents and above != run.pid:
+                above = parents[above]
+            if above == run.pid and process != run.pid:
+                found[process] = names[process]
         return found
+
+    def ranks_of(self, run):
+        return [process for process, name in self.below(run).items() if name == "costate"]
+
+    def cut_a_link(self, ranks, chance):
+        """Shuts a connection between two ranks down, by a copy of a socket, which needs the permission to trace them."""
+        take = ctypes.CDLL(None, use_errno=True).syscall
+        ends = []
+        for rank in ranks:
+            descriptor = os.pidfd_open(rank)
+            for link in pathlib.Path(f"/proc/{rank}/fd").iterdir():
+                try:
+                    if not os.readlink(link).startswith("socket:"):
+                        continue
+                    own = take(PIDFD_GETFD, descriptor, int(link.name), 0)
+                    if own < 0:
+                        self.skipTest("no permission to take the sockets of another process")
+                    ends.append(socket.socket(fileno=own))
+                except OSError:
+                    continue
+            os.close(descriptor)
+
+        def peer(end):
+            try:
+                return end.getpeername()
+            except OSError:
+                return None
+        names = {end.getsockname() for end in ends if end.family == socket.AF_INET}
+        links = [end for end in ends if peer(end) in names]
+        if links:
+            try:
+                chance.choice(links).shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it was lost before
+        for end in ends:
+            end.close()
+
+    def test_a_link_that_breaks(self):
+        """$COSTATE_CUTS runs lose connections between ranks again and again. MPI mends some; the run then has its result. Where a message was
+        lost, a line says so, or Open MPI itself, which then ends the rank with 255. Nobody hangs, and the last save goes on."""
+        many = ["--iterations", 1500, "--save", "run", "--save-every", 0]
+        self.run_costate("optimize", self.batch, *many, "--out", "one")
+        chance = random.Random(1)
+        for _ in range(int(os.environ.get("COSTATE_CUTS", "2"))):
+            with unittest.mock.patch.dict(ENVIRONMENT, COSTATE_PATIENCE="1"):
+                run = self.start(*many, "--out", "cut", mpi=("--mca", "btl", "self,tcp", "-n", "3"))
+            self.wait_for("run")
+            while run.poll() is None and len(ranks := self.ranks_of(run)) == 3:
+                self.cut_a_link(ranks, chance)
+                time.sleep(chance.uniform(0, 0.2))
+            out, error = run.communicate(timeout=60)
+            lines = [line for line in error.splitlines() if line.startswith("costate: ")]
+            if run.returncode == DONE:
+                self.assertEqual((self.results("cut"), lines), (self.results("one"), []))
+                shutil.rmtree(self.folder / "cut")
+                continue
+            self.assertEqual(out, "")
+            if run.returncode == 255:
+                self.assertRegex(error, r"mca_\w+: .* failed|FATAL")
+            else:
+                self.assertEqual(run.returncode, BAD_INPUT, error)
+                self.assertIn(len(lines), (1, 2), error)  # two ranks may wait for each other
+                for line in lines:
+                    self.assertRegex(line, r"waited \d+ s for (rank \d|the other ranks); look for a rank that ended or a link that broke")
+            self.run_costate("optimize", self.batch, *many[:2], "--resume", "run", "--out", "again")
+            self.assertEqual(self.results("again"), self.results("one"))
+
+    def test_a_machine_that_is_lost(self):
+        """Its daemon is killed, of two that stand for two machines: mpirun ends the run, and the last save goes on."""
+        many = ["--iterations", 1500, "--save", "run", "--save-every", 0]
+        self.run_costate("optimize", self.batch, *many, "--out", "one")
+        agent = self.folder / "agent"  # as ssh: HOST COMMAND..., but here
+        agent.write_text("#!/bin/sh\nshift\nexec sh -c \"$*\"\n")
+        agent.chmod(0o755)
+        run = self.start(*many, mpi=("--mca", "plm_rsh_agent", agent, "--mca", "btl", "self,tcp", "--host", "a:2,b:2", "-n", "4"))
+        self.wait_for("run")
+        processes = self.below(run)
+        daemons, ranks = ([process for process, name in processes.items() if name == wanted] for wanted in ("orted", "costate"))
+        self.assertEqual((len(daemons), len(ranks)), (2, 4))
+        os.kill(daemons[0], signal.SIGKILL)
+        out, error = run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, DONE)  # mpirun's own code
+        self.assertEqual(out, "", error)
+        begin = time.time()
+        while any(pathlib.Path(f"/proc/{rank}").exists() for rank in ranks):
+            self.assertLess(time.time(), begin + 30)
+            time.sleep(0.01)
+        self.run_costate("optimize", self.batch, *many[:2], "--resume", "run", "--out", "again")
+        self.assertEqual(self.results("again"), self.results("one"))
 
     def test_a_stopped_rank_is_named(self):
         """One that hangs, or whose machine does not answer: nobody waits for ever."""
