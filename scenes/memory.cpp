@@ -1,11 +1,10 @@
 #include "scenes/memory.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 
 #include "adjoint/checkpoints/schedule.hpp"
+#include "core/platform/posix.hpp"
 
 namespace costate {
 

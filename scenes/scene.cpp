@@ -1,11 +1,9 @@
 #include "scenes/scene.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/platform/posix.hpp"
 #include "scenes/format/files.hpp"
 #include "scenes/format/json.hpp"
 #include "scenes/format/names.hpp"
@@ -24,24 +22,12 @@ namespace {
 
 inline constexpr std::int64_t max_steps = 1'000'000'000;
 
-// The file of the shared library or of the program that holds this function; empty if it is unknown.
-std::filesystem::path running_object() {
-    Dl_info info{};
-    link_map* object = nullptr;
-    const auto here = reinterpret_cast<const void*>(&running_object);
-    std::error_code error;
-    if (dladdr1(here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0 &&
-        object->l_name[0] != 0)
-        return std::filesystem::canonical(object->l_name, error);
-    return std::filesystem::read_symlink("/proc/self/exe", error);  // the program's name in the list is empty
-}
-
 // Folders of named scenes, in order of precedence: $COSTATE_SCENES, share/costate/scenes in the folder of the
 // running library or program or in one of the three above it (PREFIX/lib/ARCHITECTURE), and as installed.
 std::vector<std::filesystem::path> scene_folders() {
     std::vector<std::filesystem::path> folders;
     if (const char* own = std::getenv("COSTATE_SCENES"); own && *own) folders.emplace_back(own);
-    std::filesystem::path above = running_object();
+    std::filesystem::path above = object_of(reinterpret_cast<const void*>(&scene_folders));
     for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
         above = above.parent_path();
         folders.push_back(above / COSTATE_DATA_FOLDER / "costate/scenes");

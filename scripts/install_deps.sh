@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, and only those; with --tests also what only tests need, with --compare the tools of
 # automatic differentiation, with --wheel, --debian and --site what these are made with, with --aarch64 what compiles for aarch64
-# and runs it here. Says nothing when nothing is missing.
+# and runs it here, with --windows the same for Windows. Says nothing when nothing is missing.
 set -euo pipefail
 
 missing=()
@@ -57,6 +57,11 @@ if [ "${1:-}" = --aarch64 ]; then
     for name in libbullet libassimp libpng libtinyxml2 libzstd libcpp-httplib zlib1g; do
         library $name-dev:arm64
     done
+fi
+if [ "${1:-}" = --windows ]; then
+    tool x86_64-w64-mingw32-g++-posix g++-mingw-w64-x86-64-posix
+    library wine64
+    library libz-mingw-w64-dev
 fi
 if [ "${1:-}" = --debian ]; then
     tool dpkg-buildpackage dpkg-dev

@@ -1,13 +1,11 @@
 #include "adjoint/checkpoints/disk_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
+
+#include "core/platform/posix.hpp"
 
 #ifdef COSTATE_HAVE_ZLIB
 #include <zlib.h>
@@ -33,7 +31,7 @@ std::string reason(int error) {
 
 DiskFile::DiskFile(fs::path path, Mode mode) : path_(std::move(path)), descriptor_(-1) {
     const int flags = O_RDWR | O_CLOEXEC | (mode == Mode::create ? O_CREAT | O_TRUNC : 0);
-    descriptor_ = ::open(path_.c_str(), flags, 0666);
+    descriptor_ = ::open(path_.string().c_str(), flags, 0666);
     if (descriptor_ < 0) fail(mode == Mode::create ? "write" : "read", path_, reason(errno));
 }
 
@@ -103,13 +101,14 @@ void replace_file(const fs::path& path, const void* bytes, size_t n) {
         file.write(0, bytes, n);
         file.sync();
     } catch (...) {
-        ::unlink(temporary.c_str());
+        ::unlink(temporary.string().c_str());
         throw;
     }
-    if (::rename(temporary.c_str(), path.c_str()) != 0) {
-        const std::string why = reason(errno);
-        ::unlink(temporary.c_str());
-        fail("write", path, why);
+    std::error_code error;
+    fs::rename(temporary, path, error);
+    if (error) {
+        ::unlink(temporary.string().c_str());
+        fail("write", path, reason(error.value()));
     }
 }
 

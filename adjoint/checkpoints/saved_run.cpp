@@ -1,15 +1,11 @@
 #include "adjoint/checkpoints/saved_run.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 
 #include "adjoint/checkpoints/disk_file.hpp"
+#include "core/platform/posix.hpp"
 
 namespace costate {
 
@@ -26,7 +22,7 @@ struct Header {
 // A run that ends removes its lock file. Therefore the file opened here may be unlinked before it is locked.
 RunLock::RunLock(const std::filesystem::path& file) : path_(file.string() + ".lock"), descriptor_(-1) {
     for (;;) {
-        descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        descriptor_ = ::open(path_.string().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (descriptor_ < 0)
             throw std::runtime_error("cannot write '" + path_.string() + "': " + std::strerror(errno));
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
@@ -36,14 +32,14 @@ RunLock::RunLock(const std::filesystem::path& file) : path_(file.string() + ".lo
         }
         struct stat opened = {};
         struct stat named = {};
-        const bool known = ::fstat(descriptor_, &opened) == 0 && ::stat(path_.c_str(), &named) == 0;
+        const bool known = ::fstat(descriptor_, &opened) == 0 && ::stat(path_.string().c_str(), &named) == 0;
         if (known && opened.st_ino == named.st_ino) return;
         ::close(descriptor_);
     }
 }
 
 RunLock::~RunLock() {
-    ::unlink(path_.c_str());
+    ::unlink(path_.string().c_str());
     ::close(descriptor_);
 }
 

@@ -1,6 +1,5 @@
 // The program `costate`: runs a command and turns every error into one line on stderr and an exit code.
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include "apps/cli/shared_run.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/terminal.hpp"
+#include "core/platform/posix.hpp"
 #include "scenes/format/names.hpp"
 
 namespace costate {

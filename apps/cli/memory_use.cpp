@@ -1,20 +1,22 @@
 #include "apps/cli/memory_use.hpp"
 
 #include <malloc.h>
-#include <sys/resource.h>
 
 #include <fstream>
 #include <string>
 
+#include "core/platform/posix.hpp"
+
 namespace costate {
 
 std::int64_t heap_bytes() {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 33)
     const struct mallinfo2 info = mallinfo2();
     return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
-#else
-    return 0;
 #endif
+#endif
+    return 0;
 }
 
 // Falls back on getrusage, whose figure includes the memory of the process before exec.

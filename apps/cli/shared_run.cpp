@@ -1,9 +1,9 @@
 #include "apps/cli/shared_run.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <memory>
+
+#include "core/platform/posix.hpp"
 
 namespace costate {
 namespace {

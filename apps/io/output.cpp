@@ -1,7 +1,5 @@
 #include "apps/io/output.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -85,7 +83,9 @@ std::FILE* OutputFiles::open(const fs::path& path) {
         fail(path, "it exists and is not a file");
     f.temporary = f.path.string() + ".tmp-" + std::to_string(getpid());
     files_.reserve(files_.size() + 1);  // a file must not be made that cannot be noted
-    f.stream = std::fopen(f.temporary.c_str(), "wbx");
+    const int descriptor =
+        ::open(f.temporary.string().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    f.stream = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
     if (f.stream == nullptr) fail(path, std::strerror(errno));
     files_.push_back(std::move(f));
     return files_.back().stream;

@@ -1,12 +1,13 @@
 // Output of commands: JSON text, and files that are committed together or not at all.
 #pragma once
 
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "core/platform/posix.hpp"
 
 namespace costate {
 

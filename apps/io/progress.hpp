@@ -2,8 +2,6 @@
 // environment is 1: mpirun passes stderr on through a pipe.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "apps/io/terminal.hpp"
+#include "core/platform/posix.hpp"
 
 namespace costate {
 

@@ -1,11 +1,10 @@
 #include "apps/io/terminal.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "core/platform/posix.hpp"
 
 namespace costate {
 

@@ -1,10 +1,9 @@
 // What surrounds an optimization: it can be interrupted, saved and resumed.
 #pragma once
 
-#include <csignal>
-
 #include "adjoint/optimize/optimize.hpp"
 #include "apps/cli/run_saver.hpp"
+#include "core/platform/posix.hpp"
 
 namespace costate {
 
