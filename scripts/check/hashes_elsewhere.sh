@@ -4,7 +4,7 @@
 #     hashes_elsewhere.sh [VARIANT...]     of gcc-O2, clang-O2, clang-O3, aarch64 (under qemu), windows (mingw-w64, under wine)
 # What aarch64 and windows need is installed by scripts/install_deps.sh and, Bullet for Windows, scripts/check/windows_packages.sh.
 # $COSTATE_HASH_STEPS is the number of steps, 2000 by default: of 100 000, the hashes of tests/apps/hashes.txt are expected, and
-# emulation takes hours.
+# qemu takes a quarter of an hour.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
