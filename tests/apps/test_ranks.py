@@ -330,12 +330,11 @@ class Ranks(Cli):
                 os.kill(kills.choice(ranks), signal.SIGKILL)  # mpirun has not waited for it yet, so it is still its own
                 killed += 1
             out, error = run.communicate(timeout=60 if ranks else 300)  # no hang
-            if run.returncode == 0:
+            if run.returncode == 0 or out:  # ended, perhaps killed as the ranks took leave
                 self.assertEqual(self.results("killed"), self.results("one"))
                 shutil.rmtree(self.folder / "killed")
                 continue
             self.assertTrue(ranks, error)
-            self.assertEqual(out, "")
             self.assertLessEqual(set(self.files()) - before, {"run", "run.lock", "run.tmp"})  # no result is there in part
 
 
