@@ -9,7 +9,7 @@ namespace costate {
 namespace {
 
 constexpr int first_sweeps = 20, second_sweeps = 100, more_sweeps = 400, max_boxes = 40, newton_steps = 10,
-              guess_newton_steps = 1, last_newton_steps = 30, max_full_steps = 4, max_halvings = 6,
+              guess_newton_steps = 1, last_newton_steps = 30, max_full_steps = 2, max_halvings = 6,
               large_admm_iterations = 50;
 
 // The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
@@ -171,7 +171,7 @@ bool newton_from_sweeps(const MlcpView<double>& p, FrictionLaw law, ConeScratch&
 
 // Newton's method from the iterates of an interior-point method, closer ones where contacts hardly stick or slip.
 bool newton_from_inside(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
-    w.interior.start(p, law);
+    w.interior.start(p, law, x);
     bool found = false, closer = true;
     for (const double gap : {1e-12, 1e-16, 1e-20}) {
         if (found || !closer) break;
@@ -227,7 +227,6 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
     if (newton_from_box(p, law, w, x)) return SolverStatus::boxed;
     w.start.assign(x, x + p.rows);
     if (newton_from_sweeps(p, law, w, x)) return SolverStatus::pivoted;
-    std::ranges::copy(w.start, x);
     if (newton_from_inside(p, law, w, x)) return SolverStatus::interior;
     std::ranges::copy(w.start, x);
     if (w.free_rows.eliminate(p, x)) {

@@ -5,83 +5,13 @@
 
 #include <Eigen/QR>
 
-#include "core/math/instruction_sets.hpp"
-#include "solvers/complementarity/row_kernels.hpp"
+#include "solvers/complementarity/lu.hpp"
 
 namespace costate {
 
 namespace {
 constexpr double round_off = 1e-13;  // smaller pivots mean a deficient rank
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-// LU with partial pivoting, in place. False if a pivot is at most `smallest`.
-COSTATE_EVERY_INSTRUCTION_SET
-bool factor_lu(double* lu, size_t n, double smallest, int* pivots) {
-    const size_t length = row_length(n);
-    for (size_t k = 0; k < n; ++k) {
-        size_t p = k;
-        for (size_t i = k + 1; i < n; ++i)
-            if (std::abs(lu[i * length + k]) > std::abs(lu[p * length + k])) p = i;
-        pivots[k] = static_cast<int>(p);
-        double* row_k = lu + k * length;
-        if (p != k) std::swap_ranges(row_k, row_k + n, lu + p * length);
-        if (!(std::abs(row_k[k]) > smallest)) return false;
-        for (size_t i = k + 1; i < n; ++i) {
-            double* row_i = lu + i * length;
-            if (row_i[k] != 0) subtract_row(row_i, row_k, row_i[k] /= row_k[k], k + 1, n);
-        }
-    }
-    return true;
-}
-
-COSTATE_EVERY_INSTRUCTION_SET
-void solve_lu_inplace(const double* lu, size_t n, const int* pivots, double* x) {
-    const size_t length = row_length(n);
-    for (size_t k = 0; k < n; ++k)
-        std::swap(x[k], x[pivots[k]]);
-    for (size_t i = 1; i < n; ++i)
-        x[i] -= dot(lu + i * length, x, i);
-    for (size_t i = n; i-- > 0;)
-        x[i] = (x[i] - dot(lu + i * length + i + 1, x + i + 1, n - i - 1)) / lu[i * length + i];
-}
-
-COSTATE_EVERY_INSTRUCTION_SET
-void solve_lu_columns_inplace(const double* lu, size_t n, const int* pivots, double* X, size_t columns) {
-    const size_t length = row_length(n);
-    const auto subtract = [&](size_t i, size_t j) {
-        const double l = lu[i * length + j];
-        double* __restrict to = X + i * columns;
-        const double* __restrict from = X + j * columns;
-        for (size_t c = 0; c < columns; ++c)
-            to[c] -= l * from[c];
-    };
-    for (size_t k = 0; k < n; ++k)
-        if (const size_t p = pivots[k]; p != k)
-            std::swap_ranges(X + k * columns, X + (k + 1) * columns, X + p * columns);
-    for (size_t i = 1; i < n; ++i)
-        for (size_t j = 0; j < i; ++j)
-            subtract(i, j);
-    for (size_t i = n; i-- > 0;) {
-        for (size_t j = i + 1; j < n; ++j)
-            subtract(i, j);
-        for (size_t c = 0; c < columns; ++c)
-            X[i * columns + c] /= lu[i * length + i];
-    }
-}
-
-void solve_lu_transposed_inplace(const double* lu, size_t n, const int* pivots, double* x) {
-    const size_t length = row_length(n);
-    for (size_t i = 0; i < n; ++i) {
-        x[i] /= lu[i * length + i];
-        for (size_t j = i + 1; j < n; ++j)
-            x[j] -= lu[i * length + j] * x[i];
-    }
-    for (size_t i = n; i-- > 0;)
-        for (size_t j = 0; j < i; ++j)
-            x[j] -= lu[i * length + j] * x[i];
-    for (size_t k = n; k-- > 0;)
-        std::swap(x[k], x[pivots[k]]);
-}
 }  // namespace
 
 struct DenseSolver::Decomposition {
@@ -119,7 +49,7 @@ bool DenseSolver::factor_rest() {
         for (size_t j = 0; j < kept; ++j)
             largest = std::max(largest, std::abs(S[i * length + j]));
     pivots_.resize(kept);
-    return factor_lu(S, kept, round_off * largest, pivots_.data());
+    return factor_lu_inplace(S, kept, round_off * largest, pivots_.data());
 }
 
 void DenseSolver::decompose() {

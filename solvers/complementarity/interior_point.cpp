@@ -1,7 +1,9 @@
 #include "solvers/complementarity/interior_point.hpp"
 
+#include <utility>
+
 #include "solvers/complementarity/lcp.hpp"
-#include "solvers/complementarity/symmetric_matrix.hpp"
+#include "solvers/complementarity/lu.hpp"
 
 namespace costate {
 
@@ -9,6 +11,7 @@ namespace {
 
 constexpr int max_interior_iterations = 40;
 constexpr double share_of_step = 0.99, most_rest = 1e-6;
+constexpr double first_distance = 0.1;  // of the first iterate from bounds, as a share of the largest |b'|
 
 using ContactRows = double[max_contact_rows];
 
@@ -79,12 +82,12 @@ void apply_scaling(double eta, const double* w, const double* z, int n, double* 
 
 }  // namespace
 
-void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law) {
+void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law, const double* x) {
     const size_t n = p.rows;
-    law_ = law;
     rows_ = p.rows;
     bounds_ = iterations_ = 0;
     work_ = 0;
+    symmetric_ = true;
     groups_.clear();
     scale_.assign(n, 0);  // 0: the row has no impulse
     limit_.assign(n, 0);
@@ -105,7 +108,10 @@ void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law) {
         if (g.bound == Bound::zero) continue;
         for (int i = r; i < r + g.rows; ++i)
             if (!p.drops(i)) scale_[i] = 1 / root;
-        if (g.rows > 1) scale_[r] /= mu;
+        if (g.rows > 1) {
+            scale_[r] /= mu;
+            symmetric_ &= law != FrictionLaw::cone;
+        }
         if (g.bound != Bound::none) bounds_ += g.bound == Bound::box ? 2 : 1;
     }
     A_.resize(n * n);
@@ -119,24 +125,54 @@ void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law) {
         size_ = std::max(size_, std::abs(b_[r]));
     }
     if (size_ == 0) size_ = 1;
-    for (auto* zeros : {&x_, &s_, &upper_, &dx_, &ds_, &d_upper_, &scaled_, &target_, &eta_, &w_})
+    for (auto* zeros : {&x_, &s_, &upper_, &slip_, &dx_, &ds_, &d_upper_, &scaled_, &target_, &eta_, &w_})
         zeros->assign(n, 0);
     dx_.resize(row_length(n));
+    start_near(x);
+}
+
+// The first iterate: the guess and its velocities, moved inside their cones and bounds.
+void InteriorPoint::start_near(const double* x) {
+    const double distance = first_distance * size_;
+    for (int r = 0; r < rows_; ++r)
+        if (scale_[r] != 0) x_[r] = x[r] / scale_[r];
+    find_velocities(s_);
     for (const Group& g : groups_) {
-        if (g.bound == Bound::cone) x_[g.first] = s_[g.first] = size_;
-        if (g.bound == Bound::box) s_[g.first] = upper_[g.first] = size_;
+        const int r = g.first;
+        if (g.bound == Bound::cone) {
+            x_[r] = std::max(x_[r], length_of(x_.data() + r + 1, g.rows - 1)) + distance;
+            s_[r] = std::max(s_[r], length_of(s_.data() + r + 1, g.rows - 1)) + distance;
+        } else {
+            const double s = std::exchange(s_[r], 0);
+            if (g.bound != Bound::box) continue;
+            x_[r] = std::clamp(x_[r], -0.9 * limit_[r], 0.9 * limit_[r]);
+            s_[r] = std::max(s, 0.0) + distance;
+            upper_[r] = std::max(-s, 0.0) + distance;
+        }
+    }
+}
+
+// s <- A' x' + b' + c. Sets slip_.
+void InteriorPoint::find_velocities(std::vector<double>& s) {
+    s = b_;
+    add_product({A_.data(), rows_, 0, rows_}, x_.data(), s.data());
+    if (symmetric_) return;
+    for (const Group& g : groups_) {
+        if (g.bound != Bound::cone || g.rows == 1) continue;
+        double *normal = s.data() + g.first, *slip = slip_.data() + g.first;
+        const double speed = length_of(normal + 1, g.rows - 1);
+        normal[0] += speed;
+        for (int i = 1; i < g.rows; ++i)
+            slip[i] = speed > 0 ? normal[i] / speed : 0;
     }
 }
 
 // The mean of x' o s' over all bounds. Sets rest_.
 double InteriorPoint::evaluate() {
     double gap = 0;
-    rest_ = b_;
-    add_product({A_.data(), rows_, 0, rows_}, x_.data(), rest_.data());
+    find_velocities(rest_);
     for (const Group& g : groups_) {
         const int r = g.first;
-        if (g.bound == Bound::cone && g.rows > 1 && law_ == FrictionLaw::cone)
-            rest_[r] += length_of(rest_.data() + r + 1, g.rows - 1);
         for (int i = r; i < r + g.rows; ++i)
             rest_[i] -= s_[i] - upper_[i];
         if (g.bound == Bound::cone)
@@ -146,13 +182,13 @@ double InteriorPoint::evaluate() {
     return gap / std::max(bounds_, 1);
 }
 
-// The scalings at the iterate, and the factor of A' + O^2.
+// The scalings at the iterate, and the factor of A' + T O^2.
 bool InteriorPoint::factor() {
     const size_t n = rows_, length = row_length(n);
     factor_.resize(matrix_size(n));
     for (size_t r = 0; r < n; ++r)
-        std::copy_n(A_.data() + r * n + r, n - r, factor_.data() + r * length + r);
-    work_ += factorisation_work(n) / 2;
+        std::copy_n(A_.data() + r * n, n, factor_.data() + r * length);
+    work_ += factorisation_work(n) / (symmetric_ ? 2 : 1);
     for (const Group& g : groups_) {
         const int r = g.first, rows = g.rows;
         if (g.bound == Bound::box)
@@ -161,15 +197,22 @@ bool InteriorPoint::factor() {
         double* w = w_.data() + r;
         const double eta = eta_[r] = find_scaling(x_.data() + r, s_.data() + r, rows, w);
         apply_scaling(eta, w, x_.data() + r, rows, scaled_.data() + r);
-        for (int i = 0; i < rows; ++i) {
-            double* row = factor_.data() + (r + i) * length + r;
-            const double by = eta * eta * 2 * w[i];
-            row[i] += eta * eta * (i == 0 ? -1 : 1);
-            for (int j = i; j < rows; ++j)
-                row[j] += by * w[j];
+        double along = w[0];  // the first entry of T w
+        for (int i = 1; i < rows; ++i)
+            along -= slip_[r + i] * w[i];
+        double* row = factor_.data() + r * length + r;
+        row[0] += eta * eta * (2 * along * w[0] - 1);
+        for (int j = 1; j < rows; ++j)
+            row[j] += eta * eta * (2 * along * w[j] - slip_[r + j]);
+        for (int i = 1; i < rows; ++i) {
+            row += length;
+            row[i] += eta * eta;
+            for (int j = 0; j < rows; ++j)
+                row[j] += eta * eta * 2 * w[i] * w[j];
         }
     }
-    return factor_symmetric_inplace(factor_.data(), n);
+    if (symmetric_) return factor_symmetric_inplace(factor_.data(), n);
+    return factor_unpivoted_inplace(factor_.data(), n);
 }
 
 // Of the multipliers of a boxed row: r and s of a step are targets - (O^2 dx) of each bound.
@@ -210,8 +253,13 @@ void InteriorPoint::find_direction(double centre, bool second_order) {
         }
         for (int i = r; i < r + rows; ++i)
             dx_[i] = scale_[i] == 0 ? 0 : target_[i] - rest_[i];
+        for (int i = r + 1; i < r + rows; ++i)
+            dx_[r] -= slip_[i] * dx_[i];
     }
-    solve_symmetric_inplace(factor_.data(), rows_, dx_.data());
+    if (symmetric_)
+        solve_symmetric_inplace(factor_.data(), rows_, dx_.data());
+    else
+        solve_unpivoted_inplace(factor_.data(), rows_, dx_.data());
     for (const Group& g : groups_) {
         const int r = g.first, rows = g.rows;
         if (g.bound == Bound::box) {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/math/instruction_sets.hpp"
-#include "solvers/complementarity/row_kernels.hpp"
+#include "solvers/complementarity/pivot_blocks.hpp"
 
 namespace costate {
 
@@ -64,33 +64,6 @@ void weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y)
             to[k] += weight * from[k];
     }
 }
-
-namespace {
-
-// Four pivots at once take half the time of one after the other.
-constexpr size_t pivots_together = 4;
-constexpr size_t whole_blocks(size_t n) {
-    return (n + pivots_together - 1) / pivots_together * pivots_together;
-}
-
-// Makes A a matrix of whole blocks: the rows and columns behind the last one become those of the identity.
-void complete_blocks(double* A, size_t n) {
-    const size_t length = row_length(n), end = whole_blocks(n);
-    for (size_t i = 0; i < n; ++i)
-        std::fill(A + i * length + n, A + i * length + end, 0.0);
-    for (size_t i = n; i < end; ++i) {
-        std::fill_n(A + i * length, end, 0.0);
-        A[i * length + i] = 1;
-    }
-}
-
-// The inverse pivots of the block at `u`, which is k, k of a matrix.
-inline void invert_pivots(const double* u, size_t length, double* inverse) {
-    const Four pivots = {u[0], u[length + 1], u[2 * length + 2], u[3 * length + 3]};
-    four(inverse).v = 1.0 / pivots;
-}
-
-}  // namespace
 
 // Of U, also entries below the diagonal are written, which have no meaning.
 COSTATE_EVERY_INSTRUCTION_SET

@@ -107,7 +107,7 @@ TEST_CASE("interior point: approaches the solution with cones, single contacts, 
         p.b = Eigen::VectorXd::NullaryExpr(rows, [&] { return gauss(random); });
         std::vector<double> x(p.type.size());
         InteriorPoint method;
-        method.start(p.view(), FrictionLaw::relaxed_cone);
+        method.start(p.view(), FrictionLaw::relaxed_cone, x.data());
         close += method.advance(1e-12, x.data()) &&
                  mlcp_residual(p.view(), x.data(), FrictionLaw::relaxed_cone) <= 1e-4;
         method.advance(1e-20, x.data());  // as far as round-off permits
@@ -127,12 +127,12 @@ TEST_CASE("interior point: approaches most solutions of Coulomb's law") {
                 const ContactProblem p = contact_problem(family, seed, condim);
                 std::vector<double> x(p.b.size());
                 InteriorPoint method;
-                method.start(p.view(), FrictionLaw::cone);
+                method.start(p.view(), FrictionLaw::cone, x.data());
                 solved += method.advance(1e-12, x.data()) &&
                           mlcp_residual(p.view(), x.data(), FrictionLaw::cone) <= 1e-4;
             }
         MESSAGE("rows of a contact " << condim << ": " << solved << " of " << all);
-        CHECK(solved >= 0.85 * all);
+        CHECK(solved >= 0.94 * all);
     }
 }
 
