@@ -4,9 +4,11 @@
 // step: a = (v+ - v)/h, and impulses divided by h.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "collision/shapes/shape_kind.hpp"
 #include "core/dynamics/queries.hpp"
 
 namespace costate {
@@ -40,6 +42,12 @@ inline constexpr const SensorTraits& traits_of(SensorKind kind) {
     return sensor_traits[static_cast<size_t>(kind)];
 }
 
+// A sphere, capsule, cylinder, ellipsoid or box about the origin of a frame, with `size` as of a shape.
+struct Zone {
+    ShapeType type = ShapeType::sphere;
+    Vec3<double> size = Vec3<double>::Zero();
+};
+
 struct Sensor {
     std::string name;
     SensorKind kind = SensorKind::frame_position;
@@ -48,6 +56,7 @@ struct Sensor {
     int actuator = -1;
     BodyRange bodies;           // the subtree
     double radius = 0;          // touch, contact_force: counts contacts within it, m; 0: all of the body
+    std::optional<Zone> zone;   // touch, contact_force: counts contacts in it or in front of it
     double cutoff = unlimited;  // distance, height_scan: greatest value, m
     std::vector<int> shapes_a, shapes_b;  // distance
     int rows = 0, columns = 0;            // height_scan: points along x and y of the heading frame

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenes/format/names.hpp"
+#include "scenes/read/model_reader.hpp"
 
 namespace costate {
 namespace {
@@ -67,6 +68,27 @@ void read_grid(const Node& node, Sensor& s) {
     s.spacing_y = spacing[1].positive();
 }
 
+Zone read_zone(const Node& node) {
+    node.expect_keys("zone");
+    std::vector<const ShapeKind*> kinds;
+    std::vector<std::string> names;
+    for (const ShapeType type :
+         {ShapeType::sphere, ShapeType::capsule, ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::box}) {
+        kinds.push_back(&shape_kind(type));
+        names.emplace_back(kinds.back()->formats[0].name);
+    }
+    const size_t n = node["type"].choice(names);
+    for (const ShapeKind* other : kinds)
+        for (const SizeKey& key : other->sizes) {
+            const auto same = [&](const SizeKey& own) {
+                return own.name != nullptr && std::string_view(own.name) == key.name;
+            };
+            if (key.name != nullptr && std::ranges::none_of(kinds[n]->sizes, same))
+                node.forbid({key.name}, "the zone is a " + names[n]);
+        }
+    return {kinds[n]->type, read_size(node, *kinds[n], false)};
+}
+
 }  // namespace
 
 SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects) {
@@ -90,7 +112,7 @@ SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects) {
     unless(subject == SensorSubject::bodies, {"bodies"});
     unless(subject == SensorSubject::scan, {"size", "spacing"});
     unless(subject == SensorSubject::scan || subject == SensorSubject::bodies, {"cutoff"});
-    unless(s.kind == SensorKind::touch || s.kind == SensorKind::contact_force, {"radius"});
+    unless(s.kind == SensorKind::touch || s.kind == SensorKind::contact_force, {"radius", "zone"});
     if (framed) read_frame(node, subjects, spec);
     if (joint) read_joint(node, subjects, subject == SensorSubject::axis, spec);
     if (actuator) read_actuator(node, subjects, subject == SensorSubject::drive, spec);
@@ -100,6 +122,10 @@ SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects) {
         spec.body = known(*body, "body", subjects.bodies);
     s.cutoff = node.positive_or("cutoff", default_cutoff);
     s.radius = node.nonnegative_or("radius", 0);
+    if (const auto zone = node.find("zone")) {
+        node.forbid({"radius"}, "\"zone\" says which contacts count");
+        s.zone = read_zone(*zone);
+    }
     return spec;
 }
 

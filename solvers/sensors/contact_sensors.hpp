@@ -1,8 +1,9 @@
-// Forces of contacts on the body of a frame. A contact counts if it is within the sensor's radius of the
-// frame's origin, without derivative.
+// Forces of contacts on the body of a frame. A contact counts if it is within the sensor's radius of the frame's
+// origin, or in its zone, without derivative.
 #pragma once
 
 #include "solvers/sensors/frame_sensors.hpp"
+#include "solvers/sensors/zone.hpp"
 
 namespace costate {
 
@@ -10,13 +11,21 @@ namespace costate {
 template <class T> int contact_side(const SensorInputs<T>& in, const Sensor& s, int c) {
     const ContactPoint<T>& p = in.s.contacts.points[c];
     if (in.s.rows.contact_row[c] < 0 || (p.body_a != s.body && p.body_b != s.body)) return 0;
-    if (s.radius > 0) {
+    const int side = p.body_a == s.body ? 1 : -1;
+    if (s.radius > 0 || s.zone) {
         const Vec3<T> to_body = common_origin(in.w.model, in.k(), s.body),
                       to_point = common_origin(in.w.model, in.k(), p.body_a);
-        const Vec3<T> apart = to_point + p.geometry.point - to_body - sensor_frame(in, s).p;
-        if (value_of(apart.squaredNorm()) > s.radius * s.radius) return 0;
+        const Transform<T> X = sensor_frame(in, s);
+        const Vec3<T> apart = to_point + p.geometry.point - to_body - X.p;
+        if (s.radius > 0 && value_of(apart.squaredNorm()) > s.radius * s.radius) return 0;
+        if (s.zone) {
+            const auto value = [](const T& entry) { return value_of(entry); };
+            const Vec3<T> point = X.R.transpose() * apart,
+                          out_of_body = X.R.transpose() * (T(-side) * p.geometry.normal);
+            if (!ray_meets(*s.zone, point.unaryExpr(value), out_of_body.unaryExpr(value))) return 0;
+        }
     }
-    return p.body_a == s.body ? 1 : -1;
+    return side;
 }
 
 // sum lambda_n / h

@@ -84,6 +84,19 @@ TEST_CASE("hostile sensors: every wrong entry is named") {
          "the sensor is of type gyro", "remove it"},
         {R"([{"name": "s", "type": "touch", "site": "tool", "radius": -1}])", "/0/radius",
          "must not be negative, is -1", "use 0 or more"},
+        // zones
+        {R"([{"name": "s", "type": "gyro", "site": "tool", "zone": {"type": "sphere", "radius": 1}}])",
+         "/0/zone", "the sensor is of type gyro", "remove it"},
+        {R"([{"name": "s", "type": "touch", "site": "tool", "radius": 1, "zone": {"type": "sphere", "radius": 1}}])",
+         "/0/radius", "says which contacts count", "remove it"},
+        {R"([{"name": "s", "type": "touch", "site": "tool", "zone": {"type": "plane"}}])", "/0/zone/type",
+         "\"plane\"", ""},
+        {R"([{"name": "s", "type": "touch", "site": "tool", "zone": {"type": "capsule", "radius": 1}}])",
+         "/0/zone", "has no \"half_length\"", "add it"},
+        {R"([{"name": "s", "type": "touch", "site": "tool", "zone": {"type": "sphere", "radius": 1, "half_length": 1}}])",
+         "/0/zone/half_length", "the zone is a sphere", "remove it"},
+        {R"([{"name": "s", "type": "touch", "site": "tool", "zone": {"type": "box", "half_extents": [1, 0, 1]}}])",
+         "/0/zone/half_extents/1", "must be positive, is 0", "use a number above 0"},
     };
     for (const WrongEntry& entry : wrong) {
         CAPTURE(entry.text);

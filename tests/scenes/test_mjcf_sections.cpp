@@ -327,6 +327,24 @@ TEST_CASE("keyframes and the world of a model: what is wrong in them") {
     refuse("/world/wind", "1", "unknown key of model_world", "correct or remove it");
 }
 
+TEST_CASE("MJCF: touch counts contacts in the zone of its site") {
+    const auto zone = [](const std::string& site, const char* size = "<site size='.02 .03 .04'/>") {
+        const MjcfText m = mjcf("<default>" + std::string(size) +
+                                "</default><worldbody><body><joint/><geom size='.1'/><site name='s' " + site +
+                                "/></body></worldbody><sensor><touch site='s'/></sensor>");
+        return m.imported.model["sensors"][0]["zone"].dump();
+    };
+    CHECK(zone("") == R"({"type":"sphere","radius":0.02})");
+    CHECK(zone("", "") == R"({"type":"sphere","radius":0.005})");
+    CHECK(zone("type='capsule'") == R"({"type":"capsule","radius":0.02,"half_length":0.03})");
+    CHECK(zone("type='cylinder'") == R"({"type":"cylinder","radius":0.02,"half_length":0.03})");
+    CHECK(zone("type='ellipsoid'") == R"({"type":"ellipsoid","semi_axes":[0.02,0.03,0.04]})");
+    CHECK(zone("type='box' size='1 2 3'") == R"({"type":"box","half_extents":[1.0,2.0,3.0]})");
+    CHECK(zone("type='capsule' fromto='0 0 0 0 0 1'") ==
+          R"({"type":"capsule","radius":0.02,"half_length":0.5})");
+    CHECK(zone("type='box' fromto='0 0 0 0 0 1'") == R"({"type":"box","half_extents":[0.02,0.02,0.5]})");
+}
+
 TEST_CASE("MJCF: sensors at sites of the world") {
     const MjcfText m = mjcf(
         "<worldbody><site name='w' pos='1 2 3' quat='0 1 0 0'/><body name='world_sites'><joint/>"

@@ -2,6 +2,7 @@
 #include "solvers/pushes.hpp"
 #include "solvers/sensors/distance_sensors.hpp"
 #include "solvers/sensors/sensors.hpp"
+#include "solvers/sensors/zone.hpp"
 
 #include "collision/shapes/terrain.hpp"
 #include "tests/support/contact_stage.hpp"
@@ -43,6 +44,8 @@ void add_sensors(World& w, SensorKind kind) {
                 s.body = body;
                 w.add_sensor(s);
             }
+            s.zone = Zone{ShapeType::box, {0.3, 0.2, 0.4}};
+            w.add_sensor(s);
             return;
         case SensorSubject::subtree:
             s.bodies = {bodies - 3, bodies};
@@ -289,6 +292,49 @@ TEST_CASE("pushes: they act between their first and their last knot") {
     CHECK((at(0.0999).isZero() && at(0.4).isZero()));
     const VecX<double> knot = pass.theta.segment(pass.w.pushes[0].force.offset + 3, 3);
     CHECK((at(0.3).segment(12, 3) - knot).norm() < 1e-15);
+}
+
+// Against points along the ray that are in a zone a little smaller; rays between it and one a little larger decide nothing.
+TEST_CASE("sensors: a zone counts the contacts whose ray meets it") {
+    const auto inside = [](const Zone& zone, const Vec3<double>& p, double scale) {
+        const Vec3<double> size = scale * zone.size, beyond = p.cwiseAbs() - size;
+        const double z = std::abs(p.z());
+        switch (zone.type) {
+            case ShapeType::box: return beyond.maxCoeff() <= 0;
+            case ShapeType::ellipsoid: return p.cwiseQuotient(size).norm() <= 1;
+            case ShapeType::cylinder: return p.head<2>().norm() <= size[0] && z <= size[1];
+            case ShapeType::capsule:
+                return Vec3<double>(p.x(), p.y(), std::max(0.0, z - size[1])).norm() <= size[0];
+            default: return p.norm() <= size[0];
+        }
+    };
+    Rng g(5);
+    for (const ShapeType type :
+         {ShapeType::sphere, ShapeType::capsule, ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::box}) {
+        const std::string name = shape_kind(type).name;
+        CAPTURE(name);
+        const Zone zone{type, {0.3, 0.5, 0.2}};
+        int met = 0, missed = 0;
+        for (int n = 0; n < 2000; ++n) {
+            const Vec3<double> p = 0.4 * g.vec3(Regime::random);
+            Vec3<double> d = g.vec3(Regime::random);
+            if (n % 4 == 0) d = Vec3<double>::Unit(n / 4 % 3) * (n % 8 == 0 ? 1 : -1);
+            bool meets = false, nearly = false;
+            for (int k = 0; k <= 4000; ++k) {
+                const Vec3<double> at = p + 0.001 * k * d.normalized();
+                meets = meets || inside(zone, at, 0.99);
+                nearly = nearly || inside(zone, at, 1.01);
+            }
+            if (meets != nearly) continue;
+            CHECK(ray_meets(zone, p, d) == meets);
+            ++(meets ? met : missed);
+        }
+        CHECK(met > 100);
+        CHECK(missed > 100);
+    }
+    const Zone behind{ShapeType::sphere, {0.1, 0, 0}};
+    CHECK(ray_meets(behind, {0, 0, 0.5}, {0, 0, -1}));
+    CHECK(!ray_meets(behind, {0, 0, 0.5}, {0, 0, 1}));
 }
 
 TEST_CASE("adjoint: all sensors") {

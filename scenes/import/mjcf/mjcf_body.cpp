@@ -169,24 +169,39 @@ private:
     void site(const XmlElement& e, const Surroundings& in) {
         const MjcfAttributes a = context_.defaults.attributes(e, in.childclass);
         MjcfPose pose = read_mjcf_pose(a, context_.compiler);
+        std::optional<double> half_length;
         if (const auto fromto = a.find("fromto")) {
             const std::vector<double> x = fromto->numbers(6);
             const Vec3<double> from(x[0], x[1], x[2]), to(x[3], x[4], x[5]);
             pose = {0.5 * (from + to), turn_of_z(from - to)};
+            half_length = 0.5 * (from - to).norm();
         }
-        bodies_[in.body].sites.push_back({e, named(e, in), in.frame * in_body(a, pose, in.body), radius(a)});
+        bodies_[in.body].sites.push_back(
+            {e, named(e, in), in.frame * in_body(a, pose, in.body), zone(a, half_length)});
     }
 
-    // Of a ball that contains the shape of a site: a sphere of 5 mm if nothing is given
-    static double radius(const MjcfAttributes& a) {
-        const std::vector<double> numbers = a.numbers_or("size", {0.005, 0.005, 0.005});
-        const Vec3<double> size(numbers[0], numbers[1], numbers[2]);
+    // The shape of a site: a sphere of 5 mm if nothing is given. Missing sizes are those of a ball.
+    static Json zone(const MjcfAttributes& a, std::optional<double> half_length) {
         const auto type = a.find("type");
         const std::string shape = type ? type->text() : "sphere";
-        if (shape == "box") return size.norm();
-        if (shape == "ellipsoid") return size.maxCoeff();
-        if (shape == "capsule") return size[0] + size[1];
-        return shape == "cylinder" ? size.head<2>().norm() : size[0];
+        const std::vector<double> numbers = a.numbers_or("size", {0.005, 0.005, 0.005});
+        Vec3<double> size(numbers[0], numbers[1], numbers[2]);
+        const bool swept = shape == "capsule" || shape == "cylinder";
+        if (half_length) {
+            if (!swept) size[1] = size[0];
+            size[swept ? 1 : 2] = *half_length;
+        }
+        if (!(size.head(swept ? 2 : (shape == "box" || shape == "ellipsoid" ? 3 : 1)).minCoeff() > 0))
+            return nullptr;
+        Json out{{"type", shape}};
+        if (shape == "box")
+            out["half_extents"] = to_json(size);
+        else if (shape == "ellipsoid")
+            out["semi_axes"] = to_json(size);
+        else
+            out["radius"] = size[0];
+        if (swept) out["half_length"] = size[1];
+        return out;
     }
 
     void inertial(const XmlElement& e, const Surroundings& in) {

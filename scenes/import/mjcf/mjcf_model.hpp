@@ -75,7 +75,7 @@ struct MjcfSite {
     XmlElement element;
     std::string name;
     MjcfPose pose;  // in the body
-    double radius;  // of a ball around it that contains its shape, m
+    Json zone;      // its shape, as "zone" of a sensor
 };
 
 // An <attach> in a body: the frame in which the other model lies, and what <replicate> appends to its names.

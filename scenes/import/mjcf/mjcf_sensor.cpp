@@ -104,11 +104,12 @@ void put_world_sites(const MjcfContext& context, const MjcfIndex& index, Importe
     out.model["bodies"].push_back(std::move(body));
 }
 
-double touch_radius(const MjcfIndex& index, const std::string& site) {
+// The zone of a site, by which `touch` counts contacts.
+Json zone_of(const MjcfIndex& index, const std::string& site) {
     for (const MjcfBody& body : index.bodies)
         for (const MjcfSite& s : body.sites)
-            if (s.name == site) return s.radius;
-    return 0;
+            if (s.name == site) return s.zone;
+    return nullptr;
 }
 
 }  // namespace
@@ -150,7 +151,7 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
                         {"type", row->ours}};
             if (!whole_world) sensor[key] = on;
             if (kind == "touch")
-                if (const double radius = touch_radius(index, on); radius > 0) sensor["radius"] = radius;
+                if (const Json zone = zone_of(index, on); !zone.is_null()) sensor["zone"] = zone;
             put_item(out, "sensors", e, sensor);
         }
 }

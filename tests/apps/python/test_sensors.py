@@ -43,6 +43,26 @@ class SensorsTest(unittest.TestCase):
         with self.assertRaisesRegex(costate.BadArgument, "there is no sensor 'imu'"):
             m.sensor_slice("imu")
 
+    def test_zones_count_contacts_in_them_and_in_front_of_them(self):
+        """A trestle presses as much with one foot as with the other; a zone has the forces of the feet that it counts."""
+        zones = {"all": None, "left": {"type": "box", "half_extents": [0.1, 0.1, 0.2]},
+                 "both": {"type": "cylinder", "radius": 1, "half_length": 0.15},
+                 "above": {"type": "sphere", "radius": 0.02}, "below": {"type": "ellipsoid", "semi_axes": [0.1, 0.2, 0.01]}}
+        place = {"all": [0, 0, 0], "left": [-0.3, 0, 0], "both": [0, 0, 0], "above": [-0.3, 0, 0.05], "below": [0.3, 0, -0.2]}
+        m = costate.Model.from_string({"time_step": 0.001, "ground": True, "models": [{"name": "t", "model": {
+            "bodies": [{"name": "t", "joint": {"name": "z", "type": "prismatic", "axis": [0, 0, 1]}, "mass": 2,
+                        "inertia": [0.1, 0.1, 0.1, 0, 0, 0],
+                        "shapes": [{"name": name, "type": "sphere", "radius": 0.1, "position": [x, 0, 0]}
+                                   for name, x in (("l", -0.3), ("r", 0.3))],
+                        "sites": [{"name": name, "position": at} for name, at in place.items()]}],
+            "sensors": [{"name": name, "type": "touch", "site": name, **({"zone": zone} if zone else {})}
+                        for name, zone in zones.items()]
+                       + [{"name": "force", "type": "contact_force", "site": "left", "zone": zones["left"]}]}}]})
+        m.set_parameter("contact/compliance", 1e-5)
+        _, y = m.observe([0.099, 0], [])
+        self.assertGreater(y[0], 1)
+        numpy.testing.assert_allclose(y / y[0], [1, 0.5, 1, 0, 0.5, 0, 0, 0.5], rtol=1e-9, atol=1e-9)
+
     def test_forces_of_springs_and_limits(self):
         """A link at rest, held by its limit, carries its weight there; springs and dampers follow their law."""
         m = costate.Model.from_string({"time_step": 0.001, "solver": {"type": "lcp"}, "models": [{"name": "r", "model": {
