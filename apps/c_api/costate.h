@@ -582,6 +582,25 @@ COSTATE_API int costate_scene_gradient_with(const costate_model* model, const co
 COSTATE_API int costate_scene_rollout(const costate_model* model, const double* y, double* states,
                                       double* controls, const costate_interrupt* interrupt);
 
+/* What one evaluation of a scene is to write. Later versions may add fields at the end. */
+typedef struct costate_scene_run {
+    size_t size;                        /* sizeof(costate_scene_run) */
+    const double* y;                    /* (n) */
+    double* loss;                       /* out (1), that of costate_scene_gradient_with; null: not wanted */
+    double* gradient;                   /* out (n); null: nothing is pulled back */
+    double* states;                     /* out (steps + 1 x nx) of costate_scene_rollout; null: not wanted */
+    double* controls;                   /* out (steps x nu); null: not wanted */
+    const costate_cost* cost;           /* null: none */
+    const costate_interrupt* interrupt; /* may be null */
+    /* told how many time steps are done, forward and backward, of all environments; may be null. If it ends the
+     * call, that returns COSTATE_INTERRUPTED */
+    const costate_progress* progress;
+} costate_scene_run;
+
+/* costate_scene_gradient_with and costate_scene_rollout in one call, which runs forward once, and once more for states
+ * and controls beside a cost or a "batch". */
+COSTATE_API int costate_scene_evaluate(const costate_model* model, const costate_scene_run* run);
+
 /* Zeros mean what the file says under "optimize". Later versions may add fields at the end. */
 typedef struct costate_optimize_options {
     size_t size;        /* sizeof(costate_optimize_options) */

@@ -35,31 +35,48 @@ bool report_progress(const OptimizeResult& r, const OptimizeSettings& settings,
     return progress->report(progress->data, done, total) != 0;
 }
 
-// The function of a caller that is asked whether to end a call; asked at most every 20 ms.
-class Asked {
+// The caller during a call: asked whether to end it, and told how many time steps of all that are expected are done, each
+// at most every 20 ms.
+class Caller {
 public:
-    explicit Asked(const costate_interrupt* given)
-        : given_(given && given->ask ? *given : costate_interrupt{}) {}
+    explicit Caller(const costate_interrupt* interrupt, const costate_progress* progress = nullptr)
+        : interrupt_(interrupt && interrupt->ask ? *interrupt : costate_interrupt{}),
+          progress_(progress && progress->report ? *progress : costate_progress{}) {}
+    void expect(std::uint64_t steps) { expected_ = steps, done_ = 0; }
+    void note(std::uint64_t steps = 1) {
+        done_ = std::min(done_ + steps, expected_);
+        check();
+    }
     void check() {
         constexpr std::chrono::milliseconds pause(20);
-        if (!given_.ask) return;
+        if (!interrupt_.ask && !progress_.report) return;
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ < pause) return;
         last_ = now;
-        if (given_.ask(given_.data) != 0) throw Failure(COSTATE_INTERRUPTED, "interrupted");
+        if (interrupt_.ask && interrupt_.ask(interrupt_.data) != 0)
+            throw Failure(COSTATE_INTERRUPTED, "interrupted");
+        if (progress_.report && expected_ > 0 && progress_.report(progress_.data, done_, expected_) != 0)
+            throw Failure(COSTATE_INTERRUPTED, "ended by the function that is told of progress");
+    }
+    // At the end of the call, which has written its outputs.
+    void finish() const {
+        if (progress_.report) progress_.report(progress_.data, expected_, expected_);
     }
 
 private:
-    const costate_interrupt given_;
+    const costate_interrupt interrupt_;
+    const costate_progress progress_;
+    std::uint64_t expected_ = 0, done_ = 0;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 // The rollout of a scene with the parameters that the model has now, for one call.
 class SceneRun {
 public:
-    SceneRun(const costate_model* handle, const costate_interrupt* interrupt)
+    SceneRun(const costate_model* handle, const costate_interrupt* interrupt,
+             const costate_progress* progress = nullptr)
         : model_(models().get(handle)),
-          asked_(interrupt),
+          caller_(interrupt, progress),
           variables_(scene().world, scene().plan, scene().parameters, scene().initial_state,
                      {*model_->parameters(), scene().x0, scene().z0}),
           simulation_(scene().world, scene().objective),
@@ -74,35 +91,44 @@ public:
         set(y);
         const double loss = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z,
                                              [&](int t, const double* x, const double* u) {
-                                                 asked_.check();
+                                                 caller_.note();
                                                  visit(t, x, u);
                                              });
         if (rollout_.divergence()) throw DivergenceError(scene().world.model, rollout_.divergence());
         return loss;
     }
-    // The loss at y (n), of a scene with a "batch" the mean over its environments, with a cost of the caller or null, and
-    // its gradient (n) where it is not null.
-    double evaluate(const double* y, double* gradient, const costate_cost* cost) {
-        set(y);
+    // What `out` asks for at out.y (n).
+    void evaluate(const costate_scene_run& out) {
+        const bool pulls_back = out.gradient != nullptr, stores = out.states || out.controls;
+        set(out.y);
         Gradient g;
-        const std::unique_ptr<LossFunction> other = other_loss(cost, gradient != nullptr);
         double loss = 0;
+        const auto environments =
+            static_cast<std::uint64_t>(std::max(std::int64_t{1}, scene().batch.environments));
+        const std::unique_ptr<LossFunction> other = other_loss(out.cost, pulls_back);
+        caller_.expect(sweep() * (environments * (pulls_back ? 2 : 1) + (other && stores ? 1 : 0)));
         if (other) {
             loss = other->value(inputs_);
             other->complain();
-            if (gradient) other->gradient(inputs_, g);
-        } else {
-            loss = forward(y, [](int, const double*, const double*) {});
-            if (gradient)
-                rollout_.backward(inputs_.theta, inputs_.z, g,
-                                  [&](int, const double*, const double*) { asked_.check(); });
+            if (pulls_back) other->gradient(inputs_, g);
         }
-        if (gradient) {
+        if (!other || stores) {
+            const double of_rollout =
+                forward(out.y, [&](int t, const double* x, const double* u) { store(t, x, u, out); });
+            if (!other) {
+                loss = of_rollout;
+                if (pulls_back)
+                    rollout_.backward(inputs_.theta, inputs_.z, g,
+                                      [&](int, const double*, const double*) { caller_.note(); });
+            }
+        }
+        if (pulls_back) {
             const VecX<double> pulled_back = variables_.pull_back(y_, g);
             check_result("the gradient", pulled_back);
-            write(pulled_back, gradient);
+            write(pulled_back, out.gradient);
         }
-        return loss;
+        if (out.loss) *out.loss = loss;
+        caller_.finish();
     }
     OptimizeResult minimize(const OptimizeSettings& settings, const costate_optimize_options& options) {
         const costate_cost* cost = options.cost;
@@ -110,7 +136,7 @@ public:
         bool ends = false;
         Pauses pauses;
         pauses.progress = [&](const OptimizeResult& r) {
-            asked_.check();
+            caller_.check();
             ends = report_progress(r, settings, options) || ends;
         };
         pauses.interrupted = [&] { return ends; };
@@ -118,7 +144,14 @@ public:
         return optimize(*other, variables_, settings, pauses);
     }
 
+    // The states and controls of out at out.y (n).
+    void rollout(const costate_scene_run& out) {
+        forward(out.y, [&](int t, const double* x, const double* u) { store(t, x, u, out); });
+    }
+
 private:
+    // Calls of `note` in one pass of a rollout, forward or backward.
+    std::uint64_t sweep() const { return static_cast<std::uint64_t>(scene().steps) + 1; }
     // What is not the loss of one rollout: the mean of a "batch", on all cores, or the objective plus a cost of the caller;
     // otherwise null.
     std::unique_ptr<LossFunction> other_loss(const costate_cost* cost, bool gradients) {
@@ -128,7 +161,13 @@ private:
         ExpectedLossOptions o;
         o.threads = 0;
         o.gradients = gradients;
-        o.between = [&](const EnvironmentProgress&) { asked_.check(); };
+        const std::uint64_t steps = sweep() * (gradients ? 2 : 1);  // of one environment
+        o.between = [this, steps, before = std::int64_t{0}](const EnvironmentProgress& now) mutable {
+            // a call after another begins again
+            const std::int64_t more = now.done < before ? now.done : now.done - before;
+            before = now.done;
+            caller_.note(static_cast<std::uint64_t>(more) * steps);
+        };
         return std::make_unique<ExpectedLoss>(
             s.world, s.objective, s.plan, s.batch,
             environment_schedule(
@@ -149,7 +188,12 @@ private:
         };
         return std::make_unique<OwnCostLoss>(scene().world, scene().objective, scene().plan,
                                              checkpoint_schedule(scene()), evaluate,
-                                             [this] { asked_.check(); });
+                                             [this] { caller_.note(); });
+    }
+    void store(int t, const double* x, const double* u, const costate_scene_run& out) const {
+        const World& w = scene().world;
+        if (out.states) std::copy_n(x, w.nx(), out.states + static_cast<size_t>(t) * w.nx());
+        if (out.controls && u) std::copy_n(u, w.nu(), out.controls + static_cast<size_t>(t) * w.nu());
     }
     void set(const double* y) {
         check_finite("y", y, variables_.size());
@@ -159,7 +203,7 @@ private:
     }
 
     const std::shared_ptr<SharedModel> model_;
-    Asked asked_;
+    Caller caller_;
     const Variables variables_;
     Simulation simulation_;
     Rollout<Simulation> rollout_;
@@ -199,12 +243,9 @@ OptimizeSettings read_settings(const Scene& scene, const costate_optimize_option
     return settings;
 }
 
-int scene_gradient(const char* function, const costate_model* model, const costate_cost* cost,
-                   const double* y, double* loss, double* gradient, const costate_interrupt* interrupt) {
+int evaluate(const char* function, const costate_model* model, const costate_scene_run& run) {
     return with_scene(function, [&]() -> int {
-        SceneRun run(model, interrupt);
-        const double value = run.evaluate(y, gradient, cost);
-        if (loss) *loss = value;
+        SceneRun(model, run.interrupt, run.progress).evaluate(run);
         return COSTATE_OK;
     });
 }
@@ -298,26 +339,33 @@ int costate_scene_variables(const costate_model* model, double* y, double* lower
     });
 }
 
+int costate_scene_evaluate(const costate_model* model, const costate_scene_run* run) {
+    return guarded(__func__, [&]() -> int {
+        if (!run) throw Failure(COSTATE_BAD_ARGUMENT, "run is null");
+        return evaluate(__func__, model, known_options("costate_scene_run", *run));
+    });
+}
+
 int costate_scene_gradient(const costate_model* model, const double* y, double* loss, double* gradient,
                            const costate_interrupt* interrupt) {
-    return scene_gradient(__func__, model, nullptr, y, loss, gradient, interrupt);
+    return costate_scene_gradient_with(model, nullptr, y, loss, gradient, interrupt);
 }
 
 int costate_scene_gradient_with(const costate_model* model, const costate_cost* cost, const double* y,
                                 double* loss, double* gradient, const costate_interrupt* interrupt) {
-    return scene_gradient(__func__, model, cost, y, loss, gradient, interrupt);
+    costate_scene_run run{};
+    run.y = y, run.loss = loss, run.gradient = gradient, run.cost = cost, run.interrupt = interrupt;
+    return evaluate(__func__, model, run);
 }
 
 int costate_scene_rollout(const costate_model* model, const double* y, double* states, double* controls,
                           const costate_interrupt* interrupt) {
     return with_scene(__func__, [&]() -> int {
         SceneRun run(model, interrupt);
-        const World& w = run.scene().world;
         check_given("states", states);
-        run.forward(y, [&](int t, const double* x, const double* u) {
-            std::copy_n(x, w.nx(), states + static_cast<size_t>(t) * w.nx());
-            if (controls && u) std::copy_n(u, w.nu(), controls + static_cast<size_t>(t) * w.nu());
-        });
+        costate_scene_run out{};
+        out.y = y, out.states = states, out.controls = controls;
+        run.rollout(out);
         return COSTATE_OK;
     });
 }

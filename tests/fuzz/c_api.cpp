@@ -147,7 +147,16 @@ private:
         checked(costate_model_parse(seldom() ? nullptr : text.c_str(), text.size(), formats[how % 6],
                                     name.c_str(), how % 3 == 0 ? &options : nullptr,
                                     seldom() ? nullptr : &model));
+        if (model == nullptr && seldom()) {
+            static const std::string file = std::string(SHIPPED_SCENES) + "/pendulum_1.json";
+            const char* path = seldom() ? nullptr : seldom() ? "no_such_scene" : file.c_str();
+            checked(how % 2 == 0 ? costate_model_load(path, &model)
+                                 : costate_model_load_with(path, seldom() ? nullptr : &options, &model));
+        }
         if (model != nullptr) models_.push_back(model);
+        costate_model* copy = nullptr;
+        if (seldom()) checked(costate_model_copy(handle(models_), seldom() ? nullptr : &copy));
+        if (copy != nullptr) models_.push_back(copy);
     }
 
     void free_one() {
@@ -168,6 +177,11 @@ private:
         checked(
             costate_model_sensor(m, i, integers(2), buffer.empty() ? nullptr : buffer.data(), buffer.size()));
         const Sizes s = sizes(m);
+        checked(costate_model_parent(m, kind, i, integers(1)));
+        checked(costate_model_limits(m, kind, i, numbers(kind == COSTATE_ACTUATOR ? 4 : 2)));
+        checked(costate_model_keyframe(m, i, numbers(s.nq), numbers(s.nv), numbers(s.nu)));
+        checked(costate_model_time_step(m, numbers(1)));
+        expect_one_line(costate_status_name(i));
         const int n = seldom() ? s.np + 1 : s.np;
         checked(costate_model_get_parameters(m, numbers(n), static_cast<size_t>(n)));
         double* theta = numbers(n);
@@ -278,10 +292,25 @@ private:
         return byte() % 4 == 0 ? n * static_cast<size_t>(b.n_env) : seldom() ? n + 1 : n;
     }
 
+    // Callbacks that end a call at once, or never.
+    void set_callbacks(costate_batch* b) {
+        const costate_interrupt interrupt{[](void* end) { return end == nullptr ? 0 : 1; },
+                                          seldom() ? this : nullptr};
+        const costate_progress progress{[](void* end, std::uint64_t done, std::uint64_t total) {
+                                            if (done > total)
+                                                throw std::logic_error("more is done than there is");
+                                            return end == nullptr ? 0 : 1;
+                                        },
+                                        seldom() ? this : nullptr};
+        checked(costate_batch_set_interrupt(b, byte() % 2 == 0 ? nullptr : &interrupt));
+        checked(costate_batch_set_progress(b, byte() % 2 == 0 ? nullptr : &progress));
+    }
+
     void use_batch() {
         const auto [b, of] = batch();
         const Sizes& s = of.s;
         const std::int64_t n = of.n_env;
+        if (byte() % 4 == 0) set_callbacks(b);
         if (byte() % 4 == 0) {
             const size_t size = theta_size(of);
             checked(costate_batch_set_parameters(b, numbers(static_cast<std::int64_t>(size)), size));
@@ -302,6 +331,20 @@ private:
         checked(costate_batch_jacobian(b, numbers(n * s.nx), numbers(n * s.nu), chosen,
                                        numbers(n * s.ndx * s.ndx), numbers(n * s.ndx * s.nu),
                                        numbers(n * s.ndx * s.np), integers(n)));
+        const auto mask = [&](int width) {
+            return std::vector<unsigned char>(static_cast<size_t>(width), byte() % 2);
+        };
+        const std::vector<unsigned char> by_x = mask(s.ndx), by_u = mask(s.nu), by_theta = mask(s.np);
+        const costate_columns columns{seldom() ? byte() % sizeof columns : sizeof columns,
+                                      seldom() ? nullptr : by_x.data(), by_u.data(), by_theta.data()};
+        checked(costate_batch_jacobian_with(
+            b, numbers(n * s.nx), numbers(n * s.nu), chosen, seldom() ? nullptr : &columns,
+            numbers(n * s.ndx * s.ndx), numbers(n * s.ndx * s.nu), numbers(n * s.ndx * s.np), integers(n)));
+        const auto capacity = byte() % 4;
+        std::vector<costate_contact> contacts(static_cast<size_t>(n * capacity));
+        checked(costate_batch_contacts(b, numbers(n * s.nx), numbers(n * s.nu),
+                                       seldom() ? nullptr : contacts.data(), numbers(3 * n * capacity),
+                                       static_cast<size_t>(capacity), integers(n)));
         checked(costate_batch_sensors(b, numbers(n * s.nx), numbers(n * s.nu), numbers(6 * n * s.nb),
                                       numbers(n * s.ny), integers(n)));
         const size_t size = theta_size(of);
@@ -361,6 +404,36 @@ private:
                                   numbers(all * s.nu), theta_bar, size));
     }
 
+    // With a cost of the caller: half the square of the first control.
+    void evaluate(const costate_model* m, const Sizes& s, const double* y, const costate_interrupt* asked) {
+        const costate_cost cost{[](void* end, const double*, const double* controls, double* value, double*,
+                                   double* controls_bar) {
+                                    *value = 0.5 * controls[0] * controls[0];
+                                    if (controls_bar != nullptr) controls_bar[0] += controls[0];
+                                    return end == nullptr ? 0 : 1;
+                                },
+                                seldom() ? this : nullptr};
+        const costate_cost* added = byte() % 2 == 0 || s.nu == 0 || s.steps == 0 ? nullptr : &cost;
+        checked(costate_scene_gradient_with(m, added, y, numbers(1), numbers(s.n), asked));
+        const costate_progress progress{[](void* end, std::uint64_t done, std::uint64_t total) {
+                                            if (done > total)
+                                                throw std::logic_error("more is done than there is");
+                                            return end == nullptr ? 0 : 1;
+                                        },
+                                        seldom() ? this : nullptr};
+        const std::int64_t states = s.steps + 1;
+        const costate_scene_run run{seldom() ? byte() % sizeof run : sizeof run,
+                                    y,
+                                    numbers(1),
+                                    numbers(s.n),
+                                    numbers(states * s.nx),
+                                    numbers(std::int64_t{s.steps} * s.nu),
+                                    added,
+                                    asked,
+                                    byte() % 2 == 0 ? nullptr : &progress};
+        checked(costate_scene_evaluate(m, seldom() ? nullptr : &run));
+    }
+
     void use_scene() {
         const costate_model* m = handle(models_);
         const Sizes s = sizes(m);
@@ -372,6 +445,7 @@ private:
         if (byte() % 2 == 0) checked(costate_scene_variables(m, y, numbers(s.n), numbers(s.n)));
         checked(costate_scene_gradient(m, y, numbers(1), numbers(s.n), asked));
         checked(costate_scene_rollout(m, y, numbers(states * s.nx), numbers(s.steps * s.nu), asked));
+        evaluate(m, s, y, asked);
         const char* methods[] = {nullptr,
                                  "lbfgs",
                                  "adam",

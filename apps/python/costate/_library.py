@@ -94,6 +94,14 @@ class Cost(ctypes.Structure):
     _fields_ = [("evaluate", EVALUATE), ("data", c_void_p)]
 
 
+class SceneRun(ctypes.Structure):
+    """costate_scene_run"""
+
+    _fields_ = [("size", c_size_t), ("y", c_void_p), ("loss", POINTER(c_double)), ("gradient", c_void_p),
+                ("states", c_void_p), ("controls", c_void_p), ("cost", POINTER(Cost)),
+                ("interrupt", POINTER(Interrupt)), ("progress", POINTER(Progress))]
+
+
 class OptimizeOptions(ctypes.Structure):
     """costate_optimize_options"""
 
@@ -187,8 +195,7 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_batch_poses_vjp": [_handle] + 2 * [_array] + [_size] + 4 * [_array] + [_size],
     "costate_scene_steps": [_handle],
     "costate_scene_variables": [_handle] + 3 * [_array],
-    "costate_scene_gradient_with": [_handle, POINTER(Cost), _array, POINTER(c_double), _array, POINTER(Interrupt)],
-    "costate_scene_rollout": [_handle] + 3 * [_array] + [POINTER(Interrupt)],
+    "costate_scene_evaluate": [_handle, POINTER(SceneRun)],
     "costate_scene_optimize": [_handle, POINTER(OptimizeOptions), _array, POINTER(OptimizeResult)],
     "costate_scene_feedback": [_handle] + 4 * [_array],
     "costate_controller_create": [_handle, c_int, POINTER(_handle)],

@@ -11,8 +11,8 @@ import numpy
 
 from ._arrays import Array, ArrayLike, integer, numbers
 from ._cost import CalledCost, OwnCost
-from ._library import Cost, OptimizeOptions, OptimizeResult, check, library
-from ._progress import Reporter
+from ._library import Cost, OptimizeOptions, OptimizeResult, SceneRun, check, library
+from ._progress import Progress, Reporter
 from ._signals import Signals, in_main_thread
 from .errors import BadArgument
 from .model import Model, PathLike
@@ -77,7 +77,9 @@ class Scene:
         have it; `feedback` and controllers refuse it.
 
     Several threads may use one scene, if they may call its cost. Control-C ends `loss`, `gradient` and `rollout` within
-    a time step, `optimize` after an iteration.
+    a time step, `optimize` after an iteration. The first three tell `progress(done, total)` how many time steps are done,
+    forward and backward, of all environments of a "batch", at most every 20 ms and at the end. If it returns False, the
+    call ends and raises Interrupted.
     """
 
     def __init__(self, source: Union[Model, PathLike, Mapping[str, Any]], cost: Optional[OwnCost] = None,
@@ -113,26 +115,27 @@ class Scene:
         check(library.costate_scene_variables(self.model._handle, None, lower, upper))
         return lower, upper
 
-    def loss(self, y: ArrayLike) -> float:
+    def loss(self, y: ArrayLike, progress: Optional[Progress] = None) -> float:
         """The loss at y (n). Raises Diverged if a state of the rollout or the own cost is not finite, and what the own
         cost raises."""
-        return self._evaluate(y, None)
+        loss = ctypes.c_double()
+        self._evaluate(y, progress, self.cost, loss=ctypes.pointer(loss))
+        return loss.value
 
-    def gradient(self, y: ArrayLike) -> Array:
+    def gradient(self, y: ArrayLike, progress: Optional[Progress] = None) -> Array:
         """The gradient (n) of the loss at y (n)."""
-        return self.loss_and_gradient(y)[1]
+        return self.loss_and_gradient(y, progress)[1]
 
-    def loss_and_gradient(self, y: ArrayLike) -> Tuple[float, Array]:
+    def loss_and_gradient(self, y: ArrayLike, progress: Optional[Progress] = None) -> Tuple[float, Array]:
         """The loss at y (n) and its gradient (n), as scipy.optimize.minimize takes them with jac=True."""
-        gradient = numpy.empty(len(self.variables))
-        return self._evaluate(y, gradient), gradient
+        loss, gradient = ctypes.c_double(), numpy.empty(len(self.variables))
+        self._evaluate(y, progress, self.cost, loss=ctypes.pointer(loss), gradient=gradient.ctypes.data)
+        return loss.value, gradient
 
-    def rollout(self, y: ArrayLike) -> Tuple[Array, Array]:
+    def rollout(self, y: ArrayLike, progress: Optional[Progress] = None) -> Tuple[Array, Array]:
         """(states (steps + 1, nx), controls (steps, nu)) of the rollout at y (n)."""
         states, controls = numpy.empty((self.steps + 1, self.model.nx)), numpy.empty((self.steps, self.model.nu))
-        signals = Signals()
-        signals.check(library.costate_scene_rollout(self.model._handle, self._y(y), states, controls,
-                                                    signals.asked()))
+        self._evaluate(y, progress, None, states=states.ctypes.data, controls=controls.ctypes.data)
         return states, controls
 
     def feedback(self, y: ArrayLike) -> Feedback:
@@ -182,7 +185,7 @@ class Scene:
             if reporter is not None:
                 reporter.raise_failure()
             return status
-        self._call(signals, minimize)
+        self._call(signals, self.cost, minimize)
         return Optimization(y, result.final_loss, result.initial_loss, losses[:result.iterations + 1].copy(),
                             result.iterations, result.loss_evaluations, result.gradient_evaluations,
                             result.seconds, result.stopped.decode())
@@ -194,18 +197,31 @@ class Scene:
     def _y(self, y: ArrayLike) -> Array:
         return numbers("y", y, (len(self.variables),))
 
-    def _evaluate(self, y: ArrayLike, gradient: Optional[Array]) -> float:
-        loss, signals, at = ctypes.c_double(), Signals(), self._y(y)
-        self._call(signals, lambda cost: int(library.costate_scene_gradient_with(
-            self.model._handle, None if cost is None else byref(cost), at, byref(loss), gradient, signals.asked())))
-        return loss.value
+    def _evaluate(self, y: ArrayLike, progress: Optional[Progress], cost: Optional[OwnCost], **outputs: Any) -> None:
+        """Writes the outputs, fields of costate_scene_run."""
+        at, signals = self._y(y), Signals()
+        run = SceneRun(ctypes.sizeof(SceneRun), at.ctypes.data, **outputs)
+        if in_main_thread():
+            run.interrupt = ctypes.pointer(signals.interrupt)
+        reporter = None if progress is None else Reporter(progress)
+        if reporter is not None:
+            run.progress = ctypes.pointer(reporter.structure)
 
-    def _call(self, signals: Signals, call: Callable[[Optional[Cost]], int]) -> None:
-        """A call of the library with the own cost."""
-        if self.cost is None:
+        def evaluate(structure: Optional[Cost]) -> int:
+            if structure is not None:
+                run.cost = ctypes.pointer(structure)
+            status = int(library.costate_scene_evaluate(self.model._handle, byref(run)))
+            if reporter is not None:
+                reporter.raise_failure()
+            return status
+        self._call(signals, cost, evaluate)
+
+    def _call(self, signals: Signals, cost: Optional[OwnCost], call: Callable[[Optional[Cost]], int]) -> None:
+        """A call of the library with an own cost, or none."""
+        if cost is None:
             signals.check(call(None))
             return
-        called = CalledCost(self.model, self.steps, self.cost)
+        called = CalledCost(self.model, self.steps, cost)
         status = call(called.structure)
         called.raise_failure()
         signals.check(status)

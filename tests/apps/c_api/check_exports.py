@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_exports.py NM LIBRARY HEADER: the library shows the functions that the header declares and nothing else, 83 at most, all
+"""check_exports.py NM LIBRARY HEADER: the library shows the functions that the header declares and nothing else, 84 at most, all
 with the symbol version of its minor number, so that a program never gets those of another one."""
 import pathlib
 import re
@@ -20,6 +20,6 @@ errors = [f"{name} is shown and not declared" for name in sorted(shown - declare
 errors += [f"{name} is declared and not shown" for name in sorted(declared - shown)]
 errors += [f"{symbol} has not the version {node}" for symbol in symbols if not symbol.endswith(f"@@{node}")]
 errors += [f"{name} does not begin with costate_" for name in sorted(declared) if not name.startswith("costate_")]
-if not 0 < len(declared) <= 83:
-    errors.append(f"{len(declared)} functions, there may be 83")
+if not 0 < len(declared) <= 84:
+    errors.append(f"{len(declared)} functions, there may be 84")
 sys.exit("\n".join(errors) or 0)

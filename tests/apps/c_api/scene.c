@@ -47,6 +47,75 @@ static void rollouts(void) {
     free(states), free(controls), free(next);
 }
 
+/* How often, and the last numbers; ends the call if `ends`. */
+typedef struct {
+    int calls, ends;
+    uint64_t done, total;
+} Heard;
+static int hear(void* data, uint64_t done, uint64_t total) {
+    Heard* h = data;
+    CHECK(h->done <= done && done <= total);
+    h->done = done, h->total = total;
+    ++h->calls;
+    return h->ends;
+}
+
+/* One call has the numbers of three, and is told of its steps. */
+static void evaluation(void) {
+    const int steps = costate_scene_steps(m), nx = costate_model_nx(m), nu = costate_model_nu(m);
+    const size_t states_size = (size_t)((steps + 1) * nx) * sizeof(double),
+                 controls_size = (size_t)(steps * nu) * sizeof(double), y_size = (size_t)n * sizeof(double);
+    double *states = numbers((steps + 1) * nx), *controls = numbers(steps * nu), *pulled = numbers(n),
+           *other_states = numbers((steps + 1) * nx), *other_controls = numbers(steps * nu), loss = 0,
+           other = 0;
+    CHECK(costate_scene_gradient(m, y, &loss, gradient, NULL) == COSTATE_OK);
+    CHECK(costate_scene_rollout(m, y, states, controls, NULL) == COSTATE_OK);
+    Heard heard = {0};
+    const costate_progress progress = {hear, &heard};
+    costate_scene_run run = {0};
+    run.size = sizeof run;
+    run.y = y, run.loss = &other, run.gradient = pulled, run.states = other_states,
+    run.controls = other_controls;
+    run.progress = &progress;
+    CHECK(costate_scene_evaluate(m, &run) == COSTATE_OK);
+    CHECK(loss == other && memcmp(pulled, gradient, y_size) == 0);
+    CHECK(memcmp(states, other_states, states_size) == 0 &&
+          memcmp(controls, other_controls, controls_size) == 0);
+    const uint64_t passes = 2 * ((uint64_t)steps + 1);
+    CHECK(heard.calls > 0 && heard.done == passes && heard.total == passes);
+
+    run.gradient = NULL, run.states = NULL, run.controls = NULL;
+    heard = (Heard){0};
+    CHECK(costate_scene_evaluate(m, &run) == COSTATE_OK && loss == other);
+    CHECK(heard.done == passes / 2 && heard.total == passes / 2);
+    CHECK_FAILS(costate_scene_evaluate(m, NULL), COSTATE_BAD_ARGUMENT, "run is null");
+    run.size = 1;
+    CHECK_FAILS(costate_scene_evaluate(m, &run), COSTATE_BAD_ARGUMENT, "options.size must be");
+    run.size = sizeof run, run.y = NULL;
+    CHECK_FAILS(costate_scene_evaluate(m, &run), COSTATE_BAD_ARGUMENT, "y is null");
+    free(states), free(controls), free(pulled), free(other_states), free(other_controls);
+}
+
+/* A rollout of minutes ends at the first word of the function that is told. */
+static void long_evaluation(void) {
+    const char* const text =
+        "{\"name\": \"long\", \"time_step\": 0.001, \"steps\": 1000000, \"memory\": \"1M\", \"models\":"
+        " [{\"name\": \"m\", \"model\": {\"bodies\": [{\"name\": \"b\", \"joint\": {\"type\": \"free\"}, "
+        "\"mass\": 1,"
+        " \"inertia\": [1, 1, 1, 0, 0, 0]}]}}]}";
+    costate_model* falling = NULL;
+    CHECK(costate_model_parse(text, strlen(text), "json", "long", NULL, &falling) == COSTATE_OK);
+    Heard heard = {.ends = 1};
+    const costate_progress progress = {hear, &heard};
+    double loss = 0, none = 0;
+    costate_scene_run run = {0};
+    run.size = sizeof run, run.y = &none, run.loss = &loss, run.gradient = &none, run.progress = &progress;
+    CHECK_FAILS(costate_scene_evaluate(falling, &run), COSTATE_INTERRUPTED,
+                "ended by the function that is told");
+    CHECK(heard.calls == 1 && heard.done > 0 && heard.total == 2 * (uint64_t)1000001);
+    CHECK(costate_model_free(falling) == COSTATE_OK);
+}
+
 /* The best losses so far stand in the buffer when iteration `done` is told; the end is asked for after the second. */
 typedef struct {
     const double* losses;
@@ -184,6 +253,8 @@ int main(void) {
     y = numbers(n), gradient = numbers(n);
     values();
     rollouts();
+    evaluation();
+    long_evaluation();
     optimizations();
     progress();
     own_costs();

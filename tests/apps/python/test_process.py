@@ -51,6 +51,13 @@ class SignalTest(unittest.TestCase):
         bar = numpy.ones((STEPS, 32, self.batch.ndx))
         self.assertLess(self.interrupted(lambda: self.batch.backward(x, self.u, bar)), 1)
 
+    def test_control_c_ends_calls_of_a_scene(self):
+        text = {"time_step": 0.001, "steps": 1_000_000, "memory": "1M", "models": [{"name": "m", "model": {"bodies": [
+            {"name": "b", "joint": {"type": "free"}, "mass": 1, "inertia": [1, 1, 1, 0, 0, 0]}]}}]}
+        scene = costate.Scene(text)
+        for call in (scene.loss, scene.gradient, scene.rollout):
+            self.assertLess(self.interrupted(lambda: call(scene.start)), 1)
+
     def test_a_program_ends_while_another_thread_computes(self):
         code = """if True:
             import threading, time, numpy, costate

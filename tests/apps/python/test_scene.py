@@ -201,6 +201,38 @@ class SceneTest(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "of the caller"):
             scene.optimize("adam", progress=fail)
 
+    def test_progress_is_told_and_may_end_an_evaluation(self):
+        scene = costate.Scene(LEARNED)
+        y, passes = scene.start, scene.steps + 1
+        for call, total in ((scene.loss, passes), (scene.gradient, 2 * passes), (scene.rollout, passes)):
+            told = []
+            numpy.testing.assert_equal(call(y, progress=lambda *report: told.append(report)), call(y))
+            self.assertEqual(told[-1], (total, total))
+            self.assertEqual(told, sorted(told))
+        cost = costate.Scene(LEARNED, cost=lambda states, controls: (0.0, None, None))
+        told = []
+        self.assertEqual(cost.loss_and_gradient(y, lambda *report: told.append(report))[0], scene.loss(y))
+        self.assertEqual(told[-1], (2 * passes, 2 * passes))
+
+    def test_progress_of_a_long_evaluation_may_end_it(self):
+        scene = costate.Scene(dict(LEARNED, steps=1_000_000, memory="1M"))
+        for call in (scene.loss, scene.gradient, scene.rollout):
+            told = []
+
+            def end(*report):
+                told.append(report)
+                return len(told) < 3
+
+            with self.assertRaisesRegex(costate.Interrupted, "told of progress"):
+                call(scene.start, progress=end)
+            self.assertTrue(len(told) == 3 and 0 < told[0][0] < told[1][0] < told[2][0] < told[2][1])
+
+        def fail(*_):
+            raise KeyError("of the caller")
+
+        with self.assertRaisesRegex(KeyError, "of the caller"):
+            scene.loss(scene.start, progress=fail)
+
     def test_parameters_of_the_model_count(self):
         scene = costate.Scene(LEARNED)
         before = scene.loss(scene.start)
