@@ -9,9 +9,10 @@
 
 namespace costate::c_api {
 
-// The options as this library knows them: `size` bytes are the caller's, the rest is 0.
+// The options as this library knows them: `size` bytes are the caller's, the rest is 0. No compiler makes a structure that
+// ends within a pointer.
 template <class Options> Options known_options(const char* name, const Options& given) {
-    if (given.size < sizeof given.size)
+    if (given.size < sizeof given.size || given.size % alignof(Options) != 0)
         throw Failure(COSTATE_BAD_ARGUMENT, std::string("options.size must be sizeof(") + name + ")");
     Options known{};
     std::memcpy(&known, &given, std::min(given.size, sizeof known));

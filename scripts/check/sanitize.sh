@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The tests under sanitizers, in build folders of their own: scripts/check/sanitize.sh [address|thread|all [PATTERN]], where
 # PATTERN selects names of tests as ctest -R does. "address" finds leaks and undefined behaviour too, and checks the assertions of
-# the standard library and of Eigen; "thread" runs what has threads.
+# the standard library and of Eigen; "thread" runs what has threads. TARGETS="NAME..." builds less: the C API alone is
+# TARGETS=costate_c_tests scripts/check/sanitize.sh all '^c_api_'.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -39,6 +40,8 @@ for name in $which; do
         [ "$pattern" = . ] || selected=(-R "$pattern")
         export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:${TSAN_OPTIONS:-}"
     fi
+    read -ra given <<<"${TARGETS:-}"
+    [ ${#given[@]} -eq 0 ] || targets=("${given[@]}")
     # -O1 builds and runs in the shortest time together; a unity build takes half the time
     cmake "${preset[@]}" -B "build-$name" -G Ninja -DCMAKE_UNITY_BUILD=ON "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1 -fno-omit-frame-pointer" \
         "-DCMAKE_C_FLAGS_DEBUG=-O1 -g -fno-omit-frame-pointer" >/dev/null

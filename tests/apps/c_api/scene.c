@@ -91,6 +91,8 @@ static void evaluation(void) {
     CHECK_FAILS(costate_scene_evaluate(m, NULL), COSTATE_BAD_ARGUMENT, "run is null");
     run.size = 1;
     CHECK_FAILS(costate_scene_evaluate(m, &run), COSTATE_BAD_ARGUMENT, "options.size must be");
+    run.size = sizeof run - 1;
+    CHECK_FAILS(costate_scene_evaluate(m, &run), COSTATE_BAD_ARGUMENT, "options.size must be");
     run.size = sizeof run, run.y = NULL;
     CHECK_FAILS(costate_scene_evaluate(m, &run), COSTATE_BAD_ARGUMENT, "y is null");
     free(states), free(controls), free(pulled), free(other_states), free(other_controls);
