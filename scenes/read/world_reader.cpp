@@ -199,7 +199,8 @@ void warn_of_world(const Node& scene, const ImportedModel& robot, bool floor, co
         return text;
     };
     warnings.push_back(file + ": the scene does not take over the file's " + listed(parts) +
-                       "; to have them, write " + listed(keys) + " into the scene");
+                       (parts.size() == 1 ? "; to have it, write " : "; to have them, write ") +
+                       listed(keys) + " into the scene");
 }
 
 // The file of a model: in the scene's folder or below, or where a robot finds its meshes

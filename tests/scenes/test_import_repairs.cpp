@@ -530,6 +530,10 @@ TEST_CASE("a scene takes the walls of an MJCF file, and says that floor, time st
     const VecX<double> end = end_of(scene);  // the ball lies on the shelf, which came with the instance
     CHECK((end.head<3>() - Vec3<double>(3, 0, 1.7)).norm() < 1e-3);
     CHECK(load("\"ground\": true, \"time_step\": 0.004, \"gravity\": [0, 0, -1], ").warnings.empty());
+    const Scene floorless = load("\"time_step\": 0.004, \"gravity\": [0, 0, -1], ");
+    REQUIRE(floorless.warnings.size() == 1);
+    CHECK(floorless.warnings[0].find("the file's floor; to have it, write \"ground\": true into the scene") !=
+          std::string::npos);
 }
 
 TEST_CASE("an arm that floats because its root has mass is noted, a walking robot is not") {
