@@ -17,6 +17,8 @@ extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc"]
 root_doc = "apps/site/index"
 include_patterns = ["*.md", "core/README.md", "collision/README.md", "solvers/README.md", "adjoint/README.md", "scenes/README.md",
                     "tests/README.md", "apps/*.md", "apps/*/README.md", "apps/c_api/*.md", "apps/site/*.md"]
+# Sphinx walks all folders and follows links: those of a Debian that scripts/package made in out/ lead through the whole machine
+exclude_patterns = ["out", "build*", ".git"]
 myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 4
 myst_update_mathjax = False
