@@ -99,7 +99,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
 
     WorldInput input = read_world(node, file.parent_path(), options);
     const World& world = input.world;
-    StartInput start = read_start(node, world.model, input.q, input.v);
+    StartInput start = read_start(node, world.model, input.q, input.v, input.activations);
     start.x0.conservativeResizeLike(VecX<double>::Zero(world.nx()));
     VecX<double> theta = world.model.layout.nominal(), before = theta;
     read_parameters(node, world, before);  // first pass: joint placements, which place the equalities

@@ -58,11 +58,15 @@ struct World {
     int nq() const { return model.nq; }
     int nv() const { return model.nv; }
     int nu() const { return model.nu; }
-    // size of a state: q, v, and the data of a warm start
-    int nx() const { return model.nq + model.nv + warm_numbers(); }
-    int ndx() const { return nx() - nq() + nv(); }  // size of its tangent; entries of keys are 0
+    int na() const { return static_cast<int>(model.activations.size()); }
+    // size of a state: q, v, activations, and the data of a warm start
+    int nx() const { return own_nx() + warm_numbers(); }
+    int ndx() const { return own_ndx() + warm_numbers(); }  // size of its tangent; entries of keys are 0
+    // the same without the data of a warm start
+    int own_nx() const { return nq() + nv() + na(); }
+    int own_ndx() const { return 2 * nv() + na(); }
     // true if entry i of a state is the key of a contact with stored impulses
-    bool is_key(int i) const { return i >= nq() + nv() && i < nq() + nv() + warm_contacts(); }
+    bool is_key(int i) const { return i >= own_nx() && i < own_nx() + warm_contacts(); }
     int np() const { return model.layout.size(); }
     // numbers of the sensors
     int ny() const { return sensors.empty() ? 0 : sensors.back().offset + sensors.back().size; }
@@ -82,15 +86,23 @@ struct World {
 
 // The parts of a state by name.
 template <class T> struct StateView {
-    const T *q, *v;  // (nq), (nv)
-    const T* kept;   // data of a warm start: solvers/step/warm_start.hpp
-    StateView(const World& w, const T* x) : q(x), v(x + w.nq()), kept(x + w.nq() + w.nv()) {}
+    const T *q, *v, *activations;  // (nq), (nv), (na)
+    const T* kept;                 // data of a warm start: solvers/step/warm_start.hpp
+    StateView(const World& w, const T* x)
+        : q(x),
+          v(x + w.nq()),
+          activations(v + w.nv()),
+          kept(x + w.own_nx()) {}
 };
 // The parts of a state's covector by name.
 template <class T> struct StateBars {
-    T *q, *v;  // (nv) each
+    T *q, *v, *activations;  // (nv), (nv), (na)
     T* kept;
-    StateBars(const World& w, T* x_bar) : q(x_bar), v(x_bar + w.nv()), kept(x_bar + 2 * w.nv()) {}
+    StateBars(const World& w, T* x_bar)
+        : q(x_bar),
+          v(x_bar + w.nv()),
+          activations(v + w.nv()),
+          kept(x_bar + w.own_ndx()) {}
 };
 
 }  // namespace costate

@@ -41,6 +41,11 @@ std::vector<Signal> state_signals(const Model& m) {
         add_positions(b, out);
     for (const Body& b : m.bodies)
         add_velocities(b, out);
+    for (const Activation& a : m.activations)
+        out.push_back({SignalKind::activation,
+                       m.actuators[a.actuator].activation,
+                       0,
+                       {"act(" + m.actuators[a.actuator].name + ")"}});
     for (int n = 0; n < m.nu; ++n)
         out.push_back({SignalKind::control, n, 0, {"u(" + m.actuators[n].name + ")"}});
     return out;

@@ -6,6 +6,7 @@
 //   <joint>.qw .qx .qy .qz              of a spherical or free joint
 //   d(<joint>), d(<joint>).x .y .z      their velocities, rad/s or m/s
 //   d(<joint>).wx .wy .wz               rad/s, body axes
+//   act(<actuator>)                     activation of an actuator that has one
 //   u(<actuator>)                       control of the step
 //   pose(<body>).x .y .z .qw ... .qz    of the body's frame in the world, m
 //   site(<site>).x .y .z                of the site in the world, m
@@ -26,6 +27,7 @@ enum class SignalKind {
     position,
     rotation,
     velocity,
+    activation,
     control,
     body_position,
     body_rotation,
@@ -36,7 +38,7 @@ enum class SignalKind {
 // A number, or a rotation as a quaternion (w, x, y, z).
 struct Signal {
     SignalKind kind;
-    int index;  // first entry of q, v or u; or the body, site or shape
+    int index;  // first entry of q, v, the activations or u; or the body, site or shape
     // joint position or rotation: first entry of v; position of a body or site: x, y or z
     int component = 0;
     std::vector<std::string> names;  // names of its columns
@@ -47,7 +49,7 @@ struct Signal {
     int dimension() const { return is_rotation() ? 3 : 1; }  // of its difference to another value
 };
 
-std::vector<Signal> state_signals(const Model& m);  // q, v and u, in their order
+std::vector<Signal> state_signals(const Model& m);  // q, v, activations and u, in their order
 std::vector<Signal> all_signals(const World& w);    // state signals, then poses, sites and impulses
 std::vector<std::string> column_names(const std::vector<Signal>& signals);
 

@@ -14,6 +14,7 @@ T signal_number(const World& w, const Signal& c, const T* theta, const T* x, con
     switch (c.kind) {
         case SignalKind::position: return x[c.index];
         case SignalKind::velocity: return x[w.nq() + c.index];
+        case SignalKind::activation: return x[w.nq() + w.nv() + c.index];
         case SignalKind::control: return u[c.index];
         case SignalKind::body_position: return s.kinematics.world_position(w.model, c.index)[c.component];
         case SignalKind::site_position:
@@ -47,7 +48,7 @@ void signal_difference(const World& w, const Signal& c,
     r[1] = turn.y();
     r[2] = turn.z();
 }
-// Adds to the scratch's covectors of poses and impulses, and to theta_bar (np), x_bar (2 nv) and u_bar (nu).
+// Adds to the scratch's covectors of poses and impulses, and to theta_bar (np), x_bar (ndx) and u_bar (nu).
 template <class T>
 void signal_difference_adj(const World& w, const Signal& c, const double* value, const T* theta, const T* x,
                            StepScratch<T>& s, const T* r_bar, T* theta_bar, T* x_bar, T* u_bar) {
@@ -61,6 +62,7 @@ void signal_difference_adj(const World& w, const Signal& c, const double* value,
         case SignalKind::position: x_bar[c.component] += *r_bar; break;
         case SignalKind::rotation: add3(x_bar + c.component, y_bar); break;
         case SignalKind::velocity: x_bar[w.nv() + c.index] += *r_bar; break;
+        case SignalKind::activation: x_bar[2 * w.nv() + c.index] += *r_bar; break;
         case SignalKind::control: u_bar[c.index] += *r_bar; break;
         case SignalKind::body_position:
             y_bar[c.component] = *r_bar;

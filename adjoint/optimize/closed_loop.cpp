@@ -17,7 +17,7 @@ double processor_seconds() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// The controls u (nu) at the plant's step `substep` within the planner's step t, in state x (nq + nv).
+// The controls u (nu) at the plant's step `substep` within the planner's step t, in state x (own_nx).
 using Correct = std::function<void(int t, int substep, const VecX<double>& x, VecX<double>& u)>;
 
 // The plant in its present state.
@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    Eigen::Index size() const { return plant_.world.nq() + plant_.world.nv(); }
+    Eigen::Index size() const { return plant_.world.own_nx(); }
     const Plant& plant_;
     StepScratch<double> scratch_;
     PushesOfSteps pushes_;
@@ -60,7 +60,7 @@ LoopRun run(const World& w, const Objective& objective, const VecX<double>& thet
     Machine machine(plant, x0);
     Simulation judge(w, objective);
     VecX<double> x = VecX<double>::Zero(w.nx()), unused(w.nx());
-    const Eigen::Index size = w.nq() + w.nv();
+    const Eigen::Index size = w.own_nx();
     LoopRun out{Eigen::MatrixXd(size, steps + 1), Eigen::MatrixXd(w.nu(), steps), 0, {}};
     for (int t = 0; t < steps; ++t) {
         out.states.col(t) = x.head(size) = machine.state();
@@ -91,7 +91,7 @@ LoopRun run_loop(const World& w, const Objective& objective, const VecX<double>&
     std::vector<double> seconds;
     VecX<double> d(w.ndx()), measured(w.nx()), next(w.nx());
     const double h = w.settings.time_step;
-    // the state (nq + nv) with noise, in `measured`
+    // the state (own_nx) with noise in q and v, in `measured`
     const auto measure = [&](const VecX<double>& state) {
         VecX<double> x = VecX<double>::Zero(w.nx());
         x.head(state.size()) = state;

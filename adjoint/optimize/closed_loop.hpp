@@ -23,13 +23,13 @@ struct LoopSettings {
 };
 
 struct LoopRun {
-    Eigen::MatrixXd states;                 // (nq + nv x (steps + 1)) of the plant
+    Eigen::MatrixXd states;                 // (own_nx x (steps + 1)) of the plant
     Eigen::MatrixXd controls;               // (nu x steps) at the planner's steps
     double loss = 0;                        // the planner's objective along the states of the plant
     std::vector<double> processor_seconds;  // of each plan
 };
 
-// Runs the loop from x0 (nq + nv or more). `guess` (nu x steps) starts the first plan and prescribes the controls
+// Runs the loop from x0 (own_nx or more). `guess` (nu x steps) starts the first plan and prescribes the controls
 // that are not optimized. A late measurement is brought to the present by the planner's model and the controls
 // applied since. Throws DivergenceError if the plant diverges.
 LoopRun run_loop(const World& w, const Objective& objective, const VecX<double>& theta,

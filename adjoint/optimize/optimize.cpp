@@ -132,11 +132,12 @@ RolloutInputs Variables::inputs(const VecX<double>& y) const {
     place_parameters(world_.model, parameters_, y.data() + k, in.theta.data());
     k += size_of(parameters_);
     const int nv = world_.nv();
-    VecX<double> d = VecX<double>::Zero(2 * nv);
+    VecX<double> d = VecX<double>::Zero(world_.own_ndx());
     for (const int i : initial_state_)
         d[i] = y[k++];
     retract(world_.model, base_.x0.data(), d.data(), in.x0.data());
-    in.x0.segment(world_.nq(), nv) = base_.x0.segment(world_.nq(), nv) + d.tail(nv);
+    const Eigen::Index behind = d.size() - nv;
+    in.x0.segment(world_.nq(), behind) = base_.x0.segment(world_.nq(), behind) + d.tail(behind);
     return in;
 }
 
@@ -149,13 +150,13 @@ VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) cons
     k += size_of(parameters_);
     // pulls the covector at retract(x0, d) back to d
     const int nv = world_.nv();
-    VecX<double> d = VecX<double>::Zero(2 * nv), d_bar = VecX<double>::Zero(2 * nv),
-                 unused = VecX<double>::Zero(nv);
+    VecX<double> d = VecX<double>::Zero(world_.own_ndx()), d_bar = d, unused = VecX<double>::Zero(nv);
     Eigen::Index first = k;
     for (const int i : initial_state_)
         d[i] = y[k++];
     retract_adj(world_.model, base_.x0.data(), d.data(), g.initial_state.data(), unused.data(), d_bar.data());
-    d_bar.tail(nv) = g.initial_state.segment(nv, nv);
+    const Eigen::Index behind = d.size() - nv;
+    d_bar.tail(behind) = g.initial_state.segment(nv, behind);
     for (const int i : initial_state_)
         y_bar[first++] = d_bar[i];
     return y_bar;

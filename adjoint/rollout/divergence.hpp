@@ -20,9 +20,9 @@ struct AdjointDivergence : Divergence {
     std::string row;
 };
 
-// Body and joint of an entry of a state, for messages.
+// Of an entry of a state, for messages: "body 'b', joint 'j', position", an actuator's activation, or an impulse.
 std::string state_entry_name(const Model& m, int entry);
-// The same for a tangent (2 nv), with "position" or "velocity".
+// The same for a tangent.
 std::string tangent_entry_name(const Model& m, int entry);
 
 // An adjoint that is not finite, in words: its step, body and joint, and the row.

@@ -1,5 +1,5 @@
-// States (nx) and their tangents (ndx). The configuration is on its manifold; velocities and impulses kept
-// for a warm start are plain numbers; the keys of these impulses have no tangent.
+// States (nx) and their tangents (ndx). The configuration is on its manifold; velocities, activations and
+// impulses kept for a warm start are plain numbers; the keys of these impulses have no tangent.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline void refuse_pushes(const World& w) {
         throw std::invalid_argument("this method does not support \"pushes\"; remove them from the scene");
 }
 
-// Refuses warm starts, for methods based on step Jacobians, which cover only q and v.
+// Refuses warm starts, for methods based on step Jacobians, which cover no kept impulses.
 inline void refuse_warm_start(const World& w) {
     if (w.settings.warm_start)
         throw std::invalid_argument("this method does not support a warm start; switch \"warm_start\" off");

@@ -16,8 +16,9 @@
  * nq: numbers of a configuration q, including quaternions (w x y z), which need not have length 1
  * nv: numbers of a velocity v, of joint forces, and of a tangent vector
  * nu: controls, one per actuator
- * nx: numbers of a whole state x = (q, v, kept), the states of batches. kept is empty unless the file sets
- *     "warm_start"; then it has keys that identify contacts, and the impulses of the last step, from which
+ * nx: numbers of a whole state x = (q, v, activations, kept), the states of batches. Activations are the states of
+ *     actuators with "dynamics", costate_model_count(model, COSTATE_ACTIVATION) of them. kept is empty unless the file
+ * sets "warm_start"; then it has keys that identify contacts, and the impulses of the last step, from which
  * the solver starts. Zeros mean no kept impulses. ndx = nx - nq + nv: numbers of a tangent vector of x: (nv)
  * for q, then one for each number of x after q. The entries of keys are 0 in outputs and ignored in inputs.
  * ny: numbers y of all sensors of the file, one sensor after the other
@@ -79,11 +80,12 @@ enum costate_kind {
     COSTATE_ACTUATOR = 2,
     COSTATE_PARAMETER =
         3, /* one for each number of theta, for example "bodies/ball/mass" or "bodies/ball/com[2]" */
-    COSTATE_WARNING = 4,  /* warnings about unsupported elements of the file and about the start */
-    COSTATE_SITE = 5,     /* named frames on bodies */
-    COSTATE_KEYFRAME = 6, /* named states of the file, for example "robot/home" */
-    COSTATE_VARIABLE = 7, /* the variables of a scene, for example "controls/arm/torque1[3]" */
-    COSTATE_SENSOR = 8    /* outputs of the file, for example "robot/imu_gyro" */
+    COSTATE_WARNING = 4,   /* warnings about unsupported elements of the file and about the start */
+    COSTATE_SITE = 5,      /* named frames on bodies */
+    COSTATE_KEYFRAME = 6,  /* named states of the file, for example "robot/home" */
+    COSTATE_VARIABLE = 7,  /* the variables of a scene, for example "controls/arm/torque1[3]" */
+    COSTATE_SENSOR = 8,    /* outputs of the file, for example "robot/imu_gyro" */
+    COSTATE_ACTIVATION = 9 /* activations, in their order in a state, each with the name of its actuator */
 };
 
 /* A function of the caller that is asked during a long call, by the calling thread, at most every 20 ms; unless
@@ -252,8 +254,9 @@ COSTATE_API int costate_step_jacobian(const costate_model* model, const double* 
                                       const double* u, double* by_x, double* by_u, double* by_theta);
 
 /* The same for whole states: (x, u, theta) -> x_next; x (nx), u (nu), covectors and directions of x (ndx).
- * The impulses that a warm start keeps are part of the states and of the derivatives. Without a warm start,
- * the results equal those of the functions above bit by bit. */
+ * Activations, and the impulses that a warm start keeps, are part of the states and of the derivatives. Without
+ * both, the results equal those of the functions above bit by bit. A model with activations has these functions
+ * alone: those above fail, because (q, v) is not its state. */
 COSTATE_API int costate_state_step(const costate_model* model, const double* x, const double* u,
                                    double* x_next);
 COSTATE_API int costate_state_step_vjp(const costate_model* model, const double* x, const double* u,

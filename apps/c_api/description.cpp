@@ -104,6 +104,7 @@ int count(const SharedModel& model, int kind) {
             return control_variables(model.scene) + size_of(model.scene.parameters) +
                    static_cast<int>(model.scene.initial_state.size());
         case COSTATE_SENSOR: return static_cast<int>(model.scene.world.sensors.size());
+        case COSTATE_ACTIVATION: return model.scene.world.na();
         default:
             throw Failure(COSTATE_BAD_ARGUMENT,
                           "there is no kind " + std::to_string(kind) + "; see enum costate_kind");
@@ -122,6 +123,7 @@ std::string name(const SharedModel& model, int kind, int index) {
         case COSTATE_KEYFRAME: return model.scene.keyframes[i].name;
         case COSTATE_VARIABLE: return variable_name(model.scene, index);
         case COSTATE_SENSOR: return model.scene.world.sensors[i].name;
+        case COSTATE_ACTIVATION: return m.actuators[m.activations[i].actuator].name;
         default: return model.scene.warnings[i];
     }
 }

@@ -26,7 +26,8 @@ void write_joint_limits(const Model& m, int joint, const VecX<double>& theta, do
 
 void enter_named(const Scene& scene, const Keyframe& keyframe, VecX<double>& x) {
     x = scene.x0;
-    enter_keyframe(keyframe, scene.world.model, x.data(), x.data() + scene.world.nq());
+    enter_keyframe(keyframe, scene.world.model, x.data(), x.data() + scene.world.nq(),
+                   x.data() + scene.world.nq() + scene.world.nv());
 }
 
 }  // namespace costate::c_api

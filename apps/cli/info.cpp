@@ -128,7 +128,11 @@ void print_tree(const Scene& s) {
     };
     const auto actuators = [&](int body) {
         return described(m.actuators, body, [&](const Actuator& a) {
-            return named(actuator_kind(a.type).name, a.name, body, m.bodies[body].joint_name);
+            const std::string dynamics =
+                a.activation < 0
+                    ? ""
+                    : std::string(" with ") + activation_kind(m.activations[a.activation].type).name;
+            return named(actuator_kind(a.type).name, a.name, body, m.bodies[body].joint_name) + dynamics;
         });
     };
     const auto sites = [&](int body) {

@@ -154,7 +154,7 @@ Trajectory read_trajectory(const std::filesystem::path& file, const Scene& scene
             const int place = at[column];
             return place < 0 ? 0.0 : table.rows[r][place];
         };
-        const int columns = w.nq() + w.nv();
+        const int columns = w.own_nx();
         VecX<double> x = VecX<double>::Zero(w.nx()), u(w.nu());
         for (int i = 0; i < columns; ++i)
             x[i] = value(1 + i);

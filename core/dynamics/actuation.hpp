@@ -23,7 +23,8 @@ inline int end_of(const ParameterInterval& limits, Side side) {
     return side == Side::lower ? limits.lower : limits.upper;
 }
 
-// The active piece of an actuator's piecewise characteristic.
+// The active piece of an actuator's piecewise characteristic. The limits of a control do not apply to an activation, which
+// is what `ctrl` holds for an actuator that has one.
 struct Saturation {
     Side control = Side::within, force = Side::within;
     // b_2 <= 0 and not on a tendon, whose velocity couples dofs; matters only if the force is within its
@@ -81,7 +82,7 @@ Saturation saturation(const Model& m, const T* theta, const T& coordinate, const
     const Actuator& a = m.actuators[n];
     const T& gear = theta[m.actuator.gear.at(n)];
     Saturation s;
-    s.control = side_of(value_of(ctrl[n]), a.control, theta);
+    if (a.activation < 0) s.control = side_of(value_of(ctrl[n]), a.control, theta);
     const T& control = clamped_control(a, theta, s, ctrl[n]);
     const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control);
     const T f = law.gain * control + law.b0 + law.b1 * gear * coordinate + law.b2 * gear * velocity;

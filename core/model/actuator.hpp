@@ -3,7 +3,8 @@
 //
 // An actuator on a joint with an axis applies tau = gear f, at the length l = gear q and the velocity
 // l' = gear v:
-//   f = clamp(gain ctrl + b_0 + b_1 l + b_2 l', force limits),   ctrl clamped to the control limits first
+//   f = clamp(gain ctrl + b_0 + b_1 l + b_2 l', force limits),   ctrl clamped to the control limits first, or an
+//                                                                activation (core/model/activation.hpp)
 //   motor     f = ctrl                        N m or N before the gear
 //   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
 //   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
@@ -20,7 +21,7 @@
 #include <span>
 #include <string>
 
-#include "core/model/parameters.hpp"
+#include "core/model/activation.hpp"
 
 namespace costate {
 
@@ -46,6 +47,7 @@ struct ActuatorSpec {
     double drag = 0;
     Vec3<double> moment = Vec3<double>::Zero();
     int tendon = -1;  // handle of the tendon that it drives instead of a joint
+    std::optional<ActivationSpec> activation = {};
 };
 
 struct Actuator {
@@ -60,6 +62,7 @@ struct Actuator {
     Vec3<double> moment = Vec3<double>::Zero();  // per unit of force, m, in its body
     int tendon = -1;                             // index of the tendon that it drives instead of a joint
     int gain_slopes = -1;                        // index in theta of the two slopes of its gain, -1: none
+    int activation = -1;  // index of the activation that its law reads in the place of the control, -1: none
 };
 
 // The parameters of all actuators, one slice per quantity. Every actuator has an entry in every slice;

@@ -153,6 +153,22 @@ void add_limit_dofs(Model& m, TendonLimit& limit) {
     m.limit_arms += static_cast<int>(dofs.size());
 }
 
+// Adds the dynamics of actuator n.
+void add_activation(Model& m, const ActuatorSpec& spec, int n) {
+    Activation a;
+    a.actuator = n;
+    a.type = spec.activation->type;
+    if (activation_kind(a.type).has_time_constant)
+        a.time_constant = m.layout
+                              .add("actuators", {spec.name}, "time_constant", 1, ParameterRange::positive,
+                                   {spec.activation->time_constant})
+                              .offset;
+    a.range = m.layout.add_interval("actuators", spec.name, "activation_limits", spec.activation->lower,
+                                    spec.activation->upper);
+    m.actuators[n].activation = static_cast<int>(m.activations.size());
+    m.activations.push_back(a);
+}
+
 // Adds the medium and a drag box for each body that moves and has mass. specs: of each body of the model.
 void add_medium(Model& m, const MediumSpec& medium, const std::vector<const BodySpec*>& specs) {
     std::vector<std::string> names;
@@ -381,6 +397,7 @@ Model ModelBuilder::build() const {
                                              .add("actuators", {s.name}, "gain_slopes", 2, Range::any,
                                                   {(*s.gain_slopes)[0], (*s.gain_slopes)[1]})
                                              .offset;
+        if (s.activation) add_activation(m, s, static_cast<int>(n));
     }
 
     std::vector<double> tendon_stiffness, tendon_rest, tendon_slack, tendon_damping;

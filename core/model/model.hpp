@@ -133,6 +133,7 @@ struct Model {
     std::vector<Dof> dofs;
     std::vector<Tree> trees;
     std::vector<Actuator> actuators;
+    std::vector<Activation> activations;  // in the order of their actuators
     std::vector<JointLimit> limits;
     std::vector<int> dry_dofs;  // dofs with dry friction
     std::vector<Equality> equalities;

@@ -21,11 +21,19 @@ template <class Read> void for_each_joint(const Node& object, const Model& model
         }
 }
 
+// The names of the actuators with dynamics.
+std::vector<std::string> activated_names(const Model& model) {
+    std::vector<std::string> names;
+    for (const Activation& a : model.activations)
+        names.push_back(model.actuators[a.actuator].name);
+    return names;
+}
+
 // Entries of the tangent of x0 to optimize, sorted and unique.
 std::vector<int> read_variables(const Node& node, const Model& model) {
     node.expect_keys("initial_variables");
     const std::vector<std::string> joints = names_of(model.bodies, &Body::joint_name);
-    std::vector<bool> chosen(2 * static_cast<size_t>(model.nv));
+    std::vector<bool> chosen(2 * static_cast<size_t>(model.nv) + model.activations.size());
     const auto choose = [&](const char* key, int offset) {
         const auto patterns = node.find(key);
         if (!patterns) return;
@@ -38,6 +46,11 @@ std::vector<int> read_variables(const Node& node, const Model& model) {
     };
     choose("joints", 0);
     choose("velocities", model.nv);
+    if (const auto patterns = node.find("activations"))
+        for (const Node& pattern : patterns->items())
+            for (const int k :
+                 resolve(pattern, pattern.text(), "actuator with dynamics", activated_names(model)))
+                chosen[2 * static_cast<size_t>(model.nv) + k] = true;
     std::vector<int> out;
     for (size_t i = 0; i < chosen.size(); ++i)
         if (chosen[i]) out.push_back(static_cast<int>(i));
@@ -52,10 +65,11 @@ void read_configuration(const Node& joints, const Model& model, VecX<double>& q)
     });
 }
 
-StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v) {
-    StartInput start{VecX<double>::Zero(model.nq + model.nv), {}};
+StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v,
+                      const VecX<double>& activations) {
+    StartInput start{VecX<double>(model.nq + model.nv + activations.size()), {}};
     VecX<double> positions = q;
-    start.x0.tail(model.nv) = v;
+    start.x0 << q, v, activations;
     if (const auto initial = scene.find("initial")) {
         initial->expect_keys("initial");
         if (const auto joints = initial->find("joints")) read_configuration(*joints, model, positions);
@@ -63,6 +77,10 @@ StartInput read_start(const Node& scene, const Model& model, const VecX<double>&
             for_each_joint(*velocities, model, [&](const Node& value, const Body& b) {
                 read_joint_velocity(value, joint_kind(b.joint), start.x0.data() + model.nq + b.v0);
             });
+        if (const auto given = initial->find("activations"))
+            for (const auto& [pattern, value] : given->members())
+                for (const int k : resolve(value, pattern, "actuator with dynamics", activated_names(model)))
+                    start.x0[model.nq + model.nv + k] = value.number();
         if (const auto variables = initial->find("optimize"))
             start.initial_state = read_variables(*variables, model);
     }

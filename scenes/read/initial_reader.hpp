@@ -1,4 +1,4 @@
-// The initial state of a scene: positions and velocities of its joints.
+// The initial state of a scene: positions and velocities of its joints, and activations.
 #pragma once
 
 #include "scenes/format/json.hpp"
@@ -8,11 +8,12 @@ namespace costate {
 
 struct StartInput {
     VecX<double> x0;                 // (nx)
-    std::vector<int> initial_state;  // entries of the tangent (2 nv) of x0 to optimize
+    std::vector<int> initial_state;  // entries of the tangent (own_ndx) of x0 to optimize
 };
 
-// Reads "initial"; joints that it does not name start at q (nq) and v (nv).
-StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v);
+// Reads "initial"; what it does not name starts at q (nq), v (nv) and the activations (na).
+StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v,
+                      const VecX<double>& activations);
 
 // Sets the configuration q (nq) of the joints that an object names: a number for one dof, a pose for others.
 void read_configuration(const Node& joints, const Model& model, VecX<double>& q);

@@ -53,7 +53,7 @@ std::vector<Keyframe> read_keyframes(const Node& list, const ModelInput& model) 
     if (nodes.size() > max_keyframes) list.fail("more than 10000 keyframes", "use fewer");
     for (const Node& node : nodes) {
         node.expect_keys("keyframe");
-        Keyframe k{read_name(node["name"]), {}, {}, {}};
+        Keyframe k{read_name(node["name"]), {}, {}, {}, {}};
         names.add(node, k.name);
         for_each_joint(node, "joints", joints,
                        [&](const std::string& joint, const Node& value, JointType type) {
@@ -63,13 +63,15 @@ std::vector<Keyframe> read_keyframes(const Node& list, const ModelInput& model) 
                        [&](const std::string& joint, const Node& value, JointType type) {
                            k.v[joint] = read_v(value, type);
                        });
-        if (const auto controls = node.find("controls"))
-            for (const auto& [name, value] : controls->members()) {
-                if (std::find(actuators.begin(), actuators.end(), name) == actuators.end())
-                    value.fail("\"" + name + "\" is not an actuator" + suggestion(name, actuators),
-                               "correct or remove it");
-                k.controls[name] = value.number();
-            }
+        for (const auto& [key, values] :
+             {std::pair("activations", &k.activations), std::pair("controls", &k.controls)})
+            if (const auto given = node.find(key))
+                for (const auto& [name, value] : given->members()) {
+                    if (std::find(actuators.begin(), actuators.end(), name) == actuators.end())
+                        value.fail("\"" + name + "\" is not an actuator" + suggestion(name, actuators),
+                                   "correct or remove it");
+                    (*values)[name] = value.number();
+                }
         out.push_back(std::move(k));
     }
     return out;
@@ -94,13 +96,17 @@ const Keyframe* chosen_keyframe(const Node& instance, const std::vector<Keyframe
     return home != nullptr ? home : &keyframes.front();
 }
 
-void enter_keyframe(const Keyframe& keyframe, const Model& model, double* q, double* v) {
+void enter_keyframe(const Keyframe& keyframe, const Model& model, double* q, double* v, double* activations) {
     for (const Body& b : model.bodies) {
         if (const auto start = keyframe.q.find(b.joint_name); start != keyframe.q.end())
             std::copy(start->second.begin(), start->second.end(), q + b.q0);
         if (const auto start = keyframe.v.find(b.joint_name); start != keyframe.v.end())
             std::copy(start->second.begin(), start->second.end(), v + b.v0);
     }
+    for (const Activation& a : model.activations)
+        if (const auto start = keyframe.activations.find(model.actuators[a.actuator].name);
+            start != keyframe.activations.end())
+            activations[model.actuators[a.actuator].activation] = start->second;
 }
 
 }  // namespace costate

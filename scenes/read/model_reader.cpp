@@ -118,6 +118,18 @@ int body_of(const TendonSpec& tendon, const ModelInput& model) {
     return 0;
 }
 
+ActivationSpec read_dynamics(const Node& node) {
+    node.expect_keys("dynamics");
+    ActivationSpec a;
+    a.type = static_cast<ActivationType>(node["type"].choice(activation_type_names()));
+    if (activation_kind(a.type).has_time_constant)
+        a.time_constant = node["time_constant"].positive();
+    else
+        node.forbid({"time_constant"}, "the dynamics are of type " + node["type"].text());
+    if (const auto limits = node.find("limits")) std::tie(a.lower, a.upper) = read_range(*limits);
+    return a;
+}
+
 ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames& names) {
     node.expect_keys("actuator");
     ActuatorSpec a;
@@ -167,6 +179,7 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
         std::tie(a.control_lower, a.control_upper) = read_range(*limits);
     if (const auto limits = node.find("force_limits"))
         std::tie(a.force_lower, a.force_upper) = read_range(*limits);
+    if (const auto dynamics = node.find("dynamics")) a.activation = read_dynamics(*dynamics);
     return a;
 }
 

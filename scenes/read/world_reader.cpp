@@ -24,7 +24,7 @@ struct Assembly {
     std::vector<std::pair<std::string, std::string>> excluded;
     std::map<std::string, Transform<double>> free_bodies;  // poses at the start
     // The keyframes in which the instances start, merged, with names of the world
-    Keyframe start{"", {}, {}, {}};
+    Keyframe start{"", {}, {}, {}, {}};
     std::vector<Keyframe> keyframes;        // of all instances, named <instance>/<keyframe>
     std::vector<EqualityInput> equalities;  // bodies are handles of the builder
     std::vector<PairInput> pairs;           // with names of the world
@@ -287,6 +287,8 @@ void add_start(const Keyframe& start, const Full& full, const Transform<double>&
         const Vec3<double> lin = X.R * load3(v.data());
         std::copy(lin.begin(), lin.end(), to.begin());
     }
+    for (const auto& [actuator, value] : start.activations)
+        to_world.activations[full(actuator)] = value;
     for (const auto& [actuator, value] : start.controls)
         to_world.controls[full(actuator)] = value;
 }
@@ -379,7 +381,7 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
     }
     if (keyframe != nullptr) add_start(*keyframe, full, X, a.start);
     for (const Keyframe& each : model.keyframes) {
-        a.keyframes.push_back({prefix + "/" + each.name, {}, {}, {}});
+        a.keyframes.push_back({prefix + "/" + each.name, {}, {}, {}, {}});
         add_start(each, full, X, a.keyframes.back());
     }
     for (PairInput pair : model.pairs) {
@@ -526,7 +528,8 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
     }
     const VecX<double> reference = q;
     VecX<double> v = VecX<double>::Zero(model.nv);
-    enter_keyframe(a.start, model, q.data(), v.data());
+    VecX<double> activations = VecX<double>::Zero(static_cast<Eigen::Index>(model.activations.size()));
+    enter_keyframe(a.start, model, q.data(), v.data(), activations.data());
     std::vector<std::optional<double>> controls(model.actuators.size());
     for (size_t n = 0; n < controls.size(); ++n)
         if (const auto start = a.start.controls.find(model.actuators[n].name);
@@ -548,6 +551,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
     return {std::move(world),
             q,
             v,
+            activations,
             std::move(controls),
             std::move(a.keyframes),
             std::move(a.equalities),

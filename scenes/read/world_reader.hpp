@@ -12,8 +12,8 @@ namespace costate {
 
 struct WorldInput {
     World world;
-    // (nq), (nv) the start of all joints that "initial" does not name
-    VecX<double> q, v;
+    // (nq), (nv), (na) the start of all joints and activations that "initial" does not name
+    VecX<double> q, v, activations;
     // (nu) controls given by the keyframes in which the instances start
     std::vector<std::optional<double>> controls;
     std::vector<Keyframe> keyframes;        // of all instances, named <instance>/<keyframe>

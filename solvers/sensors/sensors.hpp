@@ -13,22 +13,25 @@ namespace costate {
 
 // What several sensors read, in the common frame of each tree, and its covectors.
 template <class T> struct SensorScratch {
-    std::vector<T> a;              // (nv) (v+ - v)/h
-    std::vector<Motion<T>> A;      // (bodies) spatial accelerations, less gravity
-    std::vector<Force<T>> F;       // (bodies) wrench of the parent on the body
-    std::vector<Force<T>> A_bar;   // (bodies)
-    std::vector<Motion<T>> F_bar;  // (bodies)
+    std::vector<T> a;                   // (nv) (v+ - v)/h
+    std::vector<Motion<T>> A;           // (bodies) spatial accelerations, less gravity
+    std::vector<Force<T>> F;            // (bodies) wrench of the parent on the body
+    std::vector<Force<T>> A_bar;        // (bodies)
+    std::vector<Motion<T>> F_bar;       // (bodies)
+    std::vector<T> inputs, inputs_bar;  // (nu) of force laws, if there are activations
     explicit SensorScratch(const World& w)
         : a(w.nv()),
           A(w.model.bodies.size()),
           F(A.size()),
           A_bar(A.size()),
-          F_bar(A.size()) {}
+          F_bar(A.size()),
+          inputs(w.na() > 0 ? w.nu() : 0),
+          inputs_bar(inputs.size()) {}
 };
 
 template <class T> struct SensorInputs {
     const World& w;
-    const T *theta, *x, *u;  // (np), (nx), (nu)
+    const T *theta, *x, *u;  // (np), (nx), (nu) controls, or activations in their place
     const StepScratch<T>& s;
     const SensorScratch<T>& scratch;
 
@@ -39,7 +42,7 @@ template <class T> struct SensorInputs {
 template <class T> struct SensorBars {
     StepScratch<T>& s;
     SensorScratch<T>& scratch;
-    T *theta, *x, *u;  // (np), (2 nv), (nu)
+    T *theta, *x, *u;  // (np), (2 nv), (nu) as SensorInputs::u
     T* v_next;         // (nv)
 };
 

@@ -26,12 +26,17 @@ template <class T> const SensorFunctions<T>& functions_of(SensorKind kind) {
     return sensor_functions<T>[static_cast<size_t>(kind)];
 }
 
+// What the force laws read; null if u is.
+template <class T> const T* inputs_of(const World& w, const T* x, const T* u, SensorScratch<T>& scratch) {
+    return u == nullptr ? u : force_inputs(w.model, StateView<T>(w, x).activations, u, scratch.inputs.data());
+}
+
 }  // namespace
 
 template <class T>
 void sensor_values(const World& w, const std::vector<Sensor>& sensors, const T* theta, const T* x, const T* u,
                    const StepScratch<T>& s, SensorScratch<T>& scratch, T* y) {
-    const SensorInputs<T> in{w, theta, x, u, s, scratch};
+    const SensorInputs<T> in{w, theta, x, inputs_of(w, x, u, scratch), s, scratch};
     if (reads_step(sensors)) {
         body_accelerations(w, theta, in.v(), s, scratch);
         joint_wrenches(in, scratch);
@@ -44,9 +49,15 @@ template <class T>
 void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const T* theta, const T* x,
                        const T* u, StepScratch<T>& s, SensorScratch<T>& scratch, const T* y_bar, T* theta_bar,
                        T* x_bar, T* u_bar, T* x_next_bar) {
-    const SensorInputs<T> in{w, theta, x, u, s, scratch};
-    const SensorBars<T> bar{s,     scratch, theta_bar,
-                            x_bar, u_bar,   x_next_bar != nullptr ? x_next_bar + w.nv() : nullptr};
+    const SensorInputs<T> in{w, theta, x, inputs_of(w, x, u, scratch), s, scratch};
+    const bool activated = in.u != u;
+    std::ranges::fill(scratch.inputs_bar, T(0));
+    const SensorBars<T> bar{s,
+                            scratch,
+                            theta_bar,
+                            x_bar,
+                            activated ? scratch.inputs_bar.data() : u_bar,
+                            x_next_bar != nullptr ? x_next_bar + w.nv() : nullptr};
     std::fill(scratch.A_bar.begin(), scratch.A_bar.end(), Force<T>::zero());
     std::fill(scratch.F_bar.begin(), scratch.F_bar.end(), Motion<T>::zero());
     for (const Sensor& sensor : sensors)
@@ -55,6 +66,7 @@ void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const
         joint_wrenches_adj(in, bar);
         body_accelerations_adj(w, theta, in.v(), s, scratch, theta_bar, x_bar + w.nv(), bar.v_next);
     }
+    if (activated) force_inputs_adj(w.model, bar.u, x_bar + 2 * w.nv(), u_bar);
 }
 
 #define COSTATE_INSTANTIATE_SENSORS(T)                                                                       \

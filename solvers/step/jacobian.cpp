@@ -5,8 +5,8 @@
 namespace costate {
 
 StepJacobian::StepJacobian(const World& w)
-    : by_x(2 * w.nv(), 2 * w.nv()),
-      by_u(2 * w.nv(), w.nu()),
+    : by_x(w.own_ndx(), w.own_ndx()),
+      by_u(w.own_ndx(), w.nu()),
       dynamics(w.model),
       L(w.model.mass_matrix_size),
       now(w.model),
@@ -16,7 +16,8 @@ StepJacobian::StepJacobian(const World& w)
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
-    if (w.model.soft || s.pushed || !w.model.drag_boxes.empty() || !w.model.compensated.empty()) return false;
+    if (w.model.soft || w.na() > 0 || s.pushed || !w.model.drag_boxes.empty() || !w.model.compensated.empty())
+        return false;
     if (s.rows.located || has_elastic_gradient(w, s) || s.recovery.any_swept()) return false;
     if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
     for (const RowBlock& b : s.rows.blocks)
@@ -28,9 +29,9 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
 }
 
 // Puts the rows of v+ in the place of those of q+: the rate of displacement is v+, or v+ + w.
-void start_rate_rows(StepJacobian& J) {
-    J.by_x.topRows(J.by_x.rows() / 2) = J.by_x.bottomRows(J.by_x.rows() / 2);
-    J.by_u.topRows(J.by_u.rows() / 2) = J.by_u.bottomRows(J.by_u.rows() / 2);
+void start_rate_rows(int nv, StepJacobian& J) {
+    J.by_x.topRows(nv) = J.by_x.middleRows(nv, nv);
+    J.by_u.topRows(nv) = J.by_u.middleRows(nv, nv);
 }
 
 // Rows of q+ = retract(q, h times the rate of displacement), from those of this rate, which are in their place.
@@ -239,7 +240,7 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
         rate += response.leftCols(columns);
         put_columns(chosen, rate, 0, J);
     } else {
-        start_rate_rows(J);
+        start_rate_rows(nv, J);
     }
     retract_rows(w, theta, x, s, J);
 }
@@ -247,12 +248,12 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
 void step_jacobian_by_adjoints(const World& w, const double* theta, const double* x, const double* u,
                                StepScratch<double>& s, StepJacobian& J, StepJacobian::Matrix* by_theta,
                                const double* wrenches) {
-    const int nv = w.nv(), time_step = w.time_step.at(0);
+    const int nv = w.nv(), rows = w.own_ndx(), time_step = w.time_step.at(0);
     const double h = theta[time_step];
-    if (by_theta != nullptr) by_theta->setZero(2 * nv, w.np());
+    if (by_theta != nullptr) by_theta->setZero(rows, w.np());
     VecX<double> next_bar = VecX<double>::Zero(w.ndx()), x_bar(w.ndx()), u_bar(w.nu()), theta_bar(w.np());
     const bool retracted = displacement_is_h_v(w, s);  // rows of q+ follow from those of v+
-    for (int i = retracted ? nv : 0; i < 2 * nv; ++i) {
+    for (int i = retracted ? nv : 0; i < rows; ++i) {
         x_bar.setZero();
         u_bar.setZero();
         theta_bar.setZero();
@@ -261,12 +262,12 @@ void step_jacobian_by_adjoints(const World& w, const double* theta, const double
         step_adj_as_solved(w, theta, x, u, s, next_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data(),
                            wrenches);
         next_bar[i] = 0;
-        J.by_x.row(i) = x_bar.head(2 * nv).transpose();
+        J.by_x.row(i) = x_bar.head(rows).transpose();
         J.by_u.row(i) = u_bar.transpose();
         if (by_theta != nullptr) by_theta->row(i) = theta_bar.transpose();
     }
     if (!retracted) return;
-    start_rate_rows(J);
+    start_rate_rows(nv, J);
     retract_rows(w, theta, x, s, J);
     if (by_theta == nullptr) return;
     VecX<double> q_bar(nv), d_bar(nv);

@@ -1,4 +1,5 @@
-// The Jacobian of a step in tangent coordinates. Rows: (q+, v+), 2 nv. Columns: (q, v), u and theta.
+// The Jacobian of a step in tangent coordinates. Rows: q+, v+ and the activations (own_ndx). Columns: q, v and the
+// activations, u and theta.
 //
 // All columns at once, from the equations that v+ and lambda satisfy (solvers/step/implicit.hpp):
 //
@@ -11,8 +12,8 @@
 //
 // dr has the closed-form derivatives of inverse dynamics and of J^T lambda. ds has those of the rows, including
 // gaps, frames and biases of contacts (Le Lidec et al. 2024, appendices C and D). If the gradient is swept, for
-// impacts that are located or have the elastic gradient, and for thrusters, spatial tendons and rows without closed
-// forms here (equalities, limits of spherical joints), each row of v+ is computed by one adjoint of the step. So is
+// impacts that are located or have the elastic gradient, and for thrusters, activations, spatial tendons and rows
+// without closed forms here (equalities, limits of spherical joints), each row of v+ is computed by one adjoint of the step. So is
 // each row of q+ if the displacement is not h v+ (displacement_is_h_v).
 //
 // The derivative is that through the active set of the solution. The complementarity-aware gradient depends
@@ -26,8 +27,8 @@ namespace costate {
 
 struct StepJacobian {
     using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    Matrix by_x;  // (2 nv x 2 nv)
-    Matrix by_u;  // (2 nv x nu)
+    Matrix by_x;  // (own_ndx x own_ndx)
+    Matrix by_u;  // (own_ndx x nu)
 
     explicit StepJacobian(const World& w);
 
@@ -48,13 +49,13 @@ struct StepJacobian {
 };
 
 // Call after step(w, theta, x, u, s, ...), with the same external wrenches. Overwrites the covectors in the
-// scratch. The data of a warm start are held constant. chosen: columns of (q, v, u) in increasing order, null for
+// scratch. The data of a warm start are held constant. chosen: columns of (q, v, activations, u) in increasing order, null for
 // all. In closed form only these are solved for, and the others are without meaning; adjoints give all.
 void step_jacobian(const World& w, const double* theta, const double* x, const double* u,
                    StepScratch<double>& s, StepJacobian& J, const double* wrenches = nullptr,
                    const std::vector<int>* chosen = nullptr);
 
-// The same by adjoints only. by_theta: if not null, also the columns of theta (2 nv x np).
+// The same by adjoints only. by_theta: if not null, also the columns of theta (own_ndx x np).
 void step_jacobian_by_adjoints(const World& w, const double* theta, const double* x, const double* u,
                                StepScratch<double>& s, StepJacobian& J,
                                StepJacobian::Matrix* by_theta = nullptr, const double* wrenches = nullptr);

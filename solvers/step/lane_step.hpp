@@ -58,6 +58,8 @@ template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
             static_cast<std::uint64_t>(side.force));
     for (const Side side : s.springs)
         mix(static_cast<std::uint64_t>(side));
+    for (const ActivationSides side : s.activation_sides)
+        mix(static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.range));
     for (const ContactPoint<T>& c : s.contacts.points)
         mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
     for (const RowBlock& b : s.rows.blocks) {

@@ -4,6 +4,7 @@
 //   lambda = MLCP(J M^-1 J^T + R, J v_f + beta)   impulses, N s
 //   v+ = v_f + M^-1 J^T lambda
 //   q+ = retract(q, h (v+ + w))                   w corrects positions: solvers/step/recovery.hpp
+//   activations+                                  forces read those of the start: core/dynamics/activation.hpp
 //
 // M has h B on its diagonal throughout.
 //
@@ -11,6 +12,7 @@
 // reads them. The backward pass runs the same compiled `step` from a stored state, then `step_adj`.
 #pragma once
 
+#include "core/dynamics/activation.hpp"
 #include "core/dynamics/compensation.hpp"
 #include "core/dynamics/gyroscopic.hpp"
 #include "core/dynamics/integrate.hpp"
@@ -89,27 +91,30 @@ template <class T> struct DistantContacts {
 // All intermediates of a step, grouped by stage. Each thread needs its own scratch. A step allocates only if
 // it has more rows than all before.
 template <class T> struct StepScratch {
-    std::vector<Saturation> saturations;  // 1 (nu)
-    std::vector<T> tau, B;                // 1 (nv) joint forces; implicit damping
-    Kinematics<T> kinematics;             // 2
-    TendonPaths<T> paths;                 // 2
-    std::vector<Side> springs;            // 2 (tendons) where springs with slack pull
-    bool pushed = false;                  // 2 whether external wrenches act
-    std::vector<Force<T>> wrenches;       // 2 (bodies) those, in the common frame
-    FreeMotionScratch<T> free_motion;     // 3, 4
-    std::vector<T> v_free;                // 4 (nv)
-    ContactScratch<T> contacts;           // 5, 6
-    Rows<T> rows;                         // 7
-    DelassusScratch<T> delassus;          // 8
-    ImpulseScratch<T> impulses;           // 9, 10
-    RecoveryScratch<T> recovery;          // 10
-    std::vector<T> v_next, displacement;  // 10 (nv) v+; h (v+ + w) - impact_displacement
+    std::vector<Saturation> saturations;            // 1 (nu)
+    std::vector<T> tau, B;                          // 1 (nv) joint forces; implicit damping
+    std::vector<T> inputs;                          // 1 (nu) of force laws, if there are activations
+    Kinematics<T> kinematics;                       // 2
+    TendonPaths<T> paths;                           // 2
+    std::vector<Side> springs;                      // 2 (tendons) where springs with slack pull
+    bool pushed = false;                            // 2 whether external wrenches act
+    std::vector<Force<T>> wrenches;                 // 2 (bodies) those, in the common frame
+    FreeMotionScratch<T> free_motion;               // 3, 4
+    std::vector<T> v_free;                          // 4 (nv)
+    ContactScratch<T> contacts;                     // 5, 6
+    Rows<T> rows;                                   // 7
+    DelassusScratch<T> delassus;                    // 8
+    ImpulseScratch<T> impulses;                     // 9, 10
+    RecoveryScratch<T> recovery;                    // 10
+    std::vector<T> v_next, displacement;            // 10 (nv) v+; h (v+ + w) - impact_displacement
+    std::vector<ActivationSides> activation_sides;  // 10 (na)
     // Covectors that the caller may seed between clear_bars and step_adj: `bar` for poses and velocities at
     // the start of the step, impulses.lambda_bar for impulses, contacts.points_bar for contact points.
     KinematicsBar<T> bar;
     std::vector<Motion<T>> wrenches_bar;  // (bodies), may be seeded if external wrenches act
     TendonPaths<T> paths_bar;
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
+    std::vector<T> inputs_bar;                                                // (nu) as inputs
     TwoActiveSets<T> two_active_sets;
     DistantContacts<T> distant_contacts;
     StageClock* clock = nullptr;  // times the stages of `step`, if it is set
@@ -123,7 +128,7 @@ template <class T> struct StepScratch {
 template <class T>
 void step(const World& w,
           const T* theta,     // (np)
-          const T* x,         // (nx) q, v, and the data of a warm start
+          const T* x,         // (nx) q, v, activations, and the data of a warm start
           const T* u,         // (nu)
           StepScratch<T>& s,  // out
           T* x_next,          // out (nx)
@@ -134,9 +139,9 @@ void step(const World& w,
 // wrenches as the step.
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-              const T* x_next_bar,  // (ndx) covector of (q+, v+) and the stored impulses; 0 for keys
+              const T* x_next_bar,  // (ndx) covector of the next state; 0 for keys
               T* theta_bar,         // (np) +=
-              T* x_bar,             // (ndx) += covector of (q, v) and the stored impulses
+              T* x_bar,             // (ndx) +=
               T* u_bar,             // (nu) +=
               const T* wrenches = nullptr,
               T* wrenches_bar = nullptr);  // (bodies x 6) +=, or null

@@ -27,6 +27,8 @@ StepScratch<T>::StepScratch(const World& w)
     for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar,
                     &tau_bar, &B_bar})
         x->assign(w.nv(), T(0));
+    activation_sides.resize(w.na());
+    if (w.na() > 0) inputs.resize(w.nu()), inputs_bar.resize(w.nu());
 }
 
 template <class T> StepScratch<T>::StepScratch(StepScratch&&) = default;
@@ -97,7 +99,8 @@ template <class T>
 void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, T* x_next,
           const T* wrenches) {
     const StateView<T> at(w, x);
-    const T *q = at.q, *v = at.v, &h = w.h(theta);
+    const T *q = at.q, *v = at.v, &h = w.h(theta),
+            *inputs = force_inputs(w.model, at.activations, u, s.inputs.data());
     T *q_next = x_next, *v_next = x_next + w.nq();
     FreeMotionScratch<T>& free = s.free_motion;
     const auto lap = [&s](Stage stage) {
@@ -105,16 +108,16 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     };
     if (s.clock != nullptr) s.clock->start();
     // 1 joint forces
-    actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
+    actuation(w.model, theta, q, v, inputs, s.saturations.data(), s.tau.data(), s.B.data());
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
     lap(Stage::joint_forces);
     // 2 poses, axes, velocities, spatial tendons, thrust, medium, carried weight, external wrenches
     kinematics(w.model, theta, q, v, s.kinematics);
     place_tendons(w.model, theta, s.kinematics, s.paths);
     measure_tendons(w.model, theta, q, s.paths, s.rows.tendons);
-    pull_paths(w.model, theta, s.paths, v, u, s.saturations.data(), s.tau.data());
+    pull_paths(w.model, theta, s.paths, v, inputs, s.saturations.data(), s.tau.data());
     note_springs(w.model, theta, q, s);
-    thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
+    thrust(w.model, theta, s.kinematics, s.saturations.data(), inputs, s.tau.data());
     medium_forces(w.model, theta, s.kinematics, s.tau.data());
     compensate_gravity(w.model, theta, s.kinematics, s.tau.data());
     push_bodies(w, theta, wrenches, s);
@@ -149,7 +152,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
             warm_start(w, at.kept, s.contacts, s.rows, s.impulses);
             solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
             lap(Stage::impulses);
-            // 10 velocity with impulses, configuration
+            // 10 velocity with impulses, configuration, activations
             apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
             for (size_t n = 0; n < s.v_next.size(); ++n)
                 s.v_next[n] = s.v_free[n] + s.impulses.dv[n];
@@ -167,7 +170,8 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     std::ranges::copy(s.v_next, v_next);
     impact_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
     retract(w.model, q, s.displacement.data(), q_next);
-    keep_impulses(w, s.contacts, s.rows, s.impulses, x_next + w.nq() + w.nv());
+    step_activations(w.model, theta, h, at.activations, u, s.activation_sides.data(), v_next + w.nv());
+    keep_impulses(w, s.contacts, s.rows, s.impulses, x_next + w.own_nx());
     lap(Stage::motion);
 }
 
@@ -284,8 +288,14 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     const StateView<T> at(w, x);
     const StateBars<T> bar(w, x_bar);
     FreeMotionScratch<T>& free = s.free_motion;
-    // 10 velocity with impulses, configuration
-    keep_impulses_adj(w, s.rows, x_next_bar + 2 * w.nv(), s.impulses);
+    const bool activated = w.na() > 0;
+    const T* inputs = force_inputs(w.model, at.activations, u, s.inputs.data());
+    std::ranges::fill(s.inputs_bar, T(0));
+    T* inputs_bar = activated ? s.inputs_bar.data() : u_bar;
+    // 10 velocity with impulses, configuration, activations
+    keep_impulses_adj(w, s.rows, x_next_bar + w.own_ndx(), s.impulses);
+    step_activations_adj(w.model, theta, w.h(theta), at.activations, u, s.activation_sides.data(),
+                         x_next_bar + 2 * w.nv(), theta_bar, w.h(theta_bar), bar.activations, u_bar);
     if (has_elastic_gradient(w, s))
         pull_back_elastic_configuration(w, theta, at, x_next_bar, s, theta_bar, bar);
     else
@@ -316,20 +326,21 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     push_bodies_adj(w, theta, wrenches, s, theta_bar, wrenches_bar);
     compensate_gravity_adj(w.model, theta, s.kinematics, s.tau_bar.data(), s.bar, theta_bar);
     medium_forces_adj(w.model, theta, s.kinematics, s.tau_bar.data(), s.bar, theta_bar);
-    thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar,
-               u_bar);
+    thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), inputs, s.tau_bar.data(), s.bar, theta_bar,
+               inputs_bar);
     s.paths_bar.set_zero();
     measure_tendons_adj(w.model, theta, at.q, s.rows.tendons_bar, s.paths_bar, theta_bar, bar.q);
-    pull_paths_adj(w.model, theta, s.paths, at.v, u, s.saturations.data(), s.tau_bar.data(), s.paths_bar,
-                   theta_bar, bar.v, u_bar);
+    pull_paths_adj(w.model, theta, s.paths, at.v, inputs, s.saturations.data(), s.tau_bar.data(), s.paths_bar,
+                   theta_bar, bar.v, inputs_bar);
     place_tendons_adj(w.model, theta, s.kinematics, s.paths_bar, s.bar, theta_bar);
     kinematics_adj(w.model, theta, at.q, at.v, s.kinematics, s.bar, theta_bar, bar.q, bar.v);
     // 1 joint forces
     if (w.settings.gyroscopic == Gyroscopic::midpoint)
         gyroscopic_torques_adj(w.model, theta, w.h(theta), at.v, s.tau_bar.data(), theta_bar, w.h(theta_bar),
                                bar.v);
-    actuation_adj(w.model, theta, at.q, at.v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(),
-                  theta_bar, bar.q, bar.v, u_bar);
+    actuation_adj(w.model, theta, at.q, at.v, inputs, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(),
+                  theta_bar, bar.q, bar.v, inputs_bar);
+    if (activated) force_inputs_adj(w.model, inputs_bar, bar.activations, u_bar);
 }
 
 // Pulls back through both active sets and adds the larger gradient, measured by |q_bar|^2 + |tau_bar|^2/h.

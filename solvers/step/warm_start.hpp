@@ -1,13 +1,13 @@
 // Warm start: the next step's solver starts from the impulses of this step. They are part of the state, so a
 // step stays a pure function of its arguments, and checkpoints and gradients are complete. With a warm start,
-// a state has after (q, v):
+// a state has after (q, v) and the activations:
 //
 //   keys (contacts)                          of the pairs of features, in the order of detection; 0: none
 //   impulses (contact_rows contacts)         of the rows of each contact, N s
 //   impulses of joint limits, dry friction,
 //   equalities and limits of tendons         each at a fixed position
 //
-// Its tangent has the same entries after those of q and v. Keys have no derivative: their entries are 0 in
+// Its tangent has the same entries after the others. Keys have no derivative: their entries are 0 in
 // output tangents and covectors, and not read from input tangents and covectors. Contacts beyond the capacity
 // start from 0.
 #pragma once
@@ -44,7 +44,7 @@ inline int warm_place(const World& w, const RowBlock& block, int n) {
     }
 }
 
-// Computes s.lambda, the start of the solver, from warm, the entries after (q, v), null if none. s.warm
+// Computes s.lambda, the start of the solver, from warm, those entries of the state, null if none. s.warm
 // (blocks): position of each block's impulses, -1: none.
 template <class T>
 void warm_start(const World& w, const T* warm, const ContactScratch<T>& contacts, const Rows<T>& rows,

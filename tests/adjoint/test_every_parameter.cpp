@@ -84,6 +84,8 @@ constexpr Meaning meanings[] = {
     {"actuators/*/no_load_speed", "of a dc_motor at full voltage, rad/s or m/s before the gear"},
     {"actuators/*/control_limits", "lower and upper, where the actuator has them"},
     {"actuators/*/force_limits", "lower and upper, before the gear, where the actuator has them"},
+    {"actuators/*/time_constant", "of the filter of an actuator that has one, s"},
+    {"actuators/*/activation_limits", "lower and upper, where the activation has them"},
     {"tendons/*/coefficients", "of the joints of a fixed tendon, one number each"},
     {"tendons/*/world_points",
      "of the points of a spatial tendon that are fixed in the world, m, three numbers each"},

@@ -82,6 +82,10 @@ ToyState every_shape_state(unsigned seed) {
         if (type == ShapeType::mesh) shape.hull = random_mesh(g, 12).hull;
         shapes.push_back(shape);
     }
+    ActuatorSpec rotor;
+    rotor.name = "rotor", rotor.type = ActuatorType::thruster, rotor.body = 0;
+    rotor.activation = {ActivationType::exact_filter, 0.01};
+    builder.add_actuator(rotor);
     Model m = builder.build();
     ShapeSet set = build_shapes(m, shapes);
     ToyState t{World(std::move(m), std::move(set), Settings()), {}, {}, {}};
@@ -91,8 +95,9 @@ ToyState every_shape_state(unsigned seed) {
     for (const Body& b : model.bodies)
         d.segment(b.v0, 3) = Vec3<double>(g.uniform(-0.5, 0.7), g.uniform(-0.3, 0.3), g.uniform(0.1, 0.4));
     retract(model, model.neutral_configuration().data(), d.data(), q.data());
-    t.x.resize(model.nq + model.nv);
-    t.x << q, 0.5 * random_vector(model.nv, g, Regime::random);
+    t.x.resize(t.world.nx());
+    t.x << q, 0.5 * random_vector(model.nv, g, Regime::random), 0;
+    t.u = VecX<double>::Ones(1);
     return t;
 }
 

@@ -58,10 +58,12 @@ inline Json every_joint() {
         "actuators": [
             {"name": "motor", "joint": "swing", "type": "motor", "gear": 1.2, "control_limits": [-0.5, 0.6]},
             {"name": "servo", "joint": "slide", "type": "servo", "kp": 50, "kd": 2, "gear": 1.1, "force_limits": [-6, 5]},
-            {"name": "speed", "joint": "screw", "type": "velocity", "kd": 0.3, "gear": 0.9},
+            {"name": "speed", "joint": "screw", "type": "velocity", "kd": 0.3, "gear": 0.9,
+             "dynamics": {"type": "filter", "time_constant": 0.01, "limits": [-1, 1.5]}},
             {"name": "general", "joint": "lever", "type": "general", "gain": 1.5, "bias": [0.1, -0.5, 0.02], "gear": 1.3,
-             "gain_slopes": [0.3, -0.2]},
-            {"name": "hold", "joint": "follower", "type": "servo", "kp": 5, "kd": 0.2, "gear": 1.1}],
+             "gain_slopes": [0.3, -0.2], "dynamics": {"type": "exact_filter", "time_constant": 0.02}},
+            {"name": "hold", "joint": "follower", "type": "servo", "kp": 5, "kd": 0.2, "gear": 1.1,
+             "dynamics": {"type": "filter", "time_constant": 0.02, "limits": [0.12, 2]}}],
         "equalities": [
             {"name": "grip", "type": "weld", "body_a": "load", "body_b": "lever", "point_a": [0.05, 0.02, 0.01]},
             {"name": "hook", "type": "connect", "body_a": "lamp", "body_b": "follower", "point_a": [0.05, 0.02, 0.2]},

@@ -50,16 +50,18 @@ inline ToyState moved_state(const ToyState& t, double e, const VecX<double>& dth
     ToyState p = t;
     const VecX<double> step_x = e * dx;
     retract(t.world.model, t.x.data(), step_x.data(), p.x.data());
-    p.x.tail(t.world.nv()) += step_x.tail(t.world.nv());
+    const Eigen::Index behind = t.world.own_ndx() - t.world.nv();
+    p.x.segment(t.world.nq(), behind) += step_x.segment(t.world.nv(), behind);
     p.u += e * du, p.theta += e * dtheta;
     return p;
 }
 
-// The tangent (2 nv) from one state to another.
+// The tangent from one state to another: of q, v and the activations.
 inline VecX<double> state_difference(const Model& m, const VecX<double>& from, const VecX<double>& to) {
-    VecX<double> d(2 * m.nv);
+    const int behind = m.nv + static_cast<int>(m.activations.size());
+    VecX<double> d(m.nv + behind);
     difference(m, from.data(), to.data(), d.data());
-    d.tail(m.nv) = to.tail(m.nv) - from.tail(m.nv);
+    d.tail(behind) = to.segment(m.nq, behind) - from.segment(m.nq, behind);
     return d;
 }
 

@@ -22,13 +22,14 @@ struct StepSensorPass {
           direction(random_vector(t.world.np(), g, Regime::random).normalized()),
           inputs_without_effect(without_effect) {}
 
-    int inputs() const { return 2 * t.world.nv() + t.world.nu() + 1; }
-    int outputs() const { return 2 * t.world.nv() + t.world.ny(); }
+    int inputs() const { return t.world.own_ndx() + t.world.nu() + 1; }
+    int outputs() const { return t.world.own_ndx() + t.world.ny(); }
     Covector forward(const Covector& dot) const {
         const World& w = t.world;
         const VecX<double> theta_dot = dot.back() * direction;
         const VecX<D> theta = lift_vector(t.theta, theta_dot.data()),
-                      x = lift_state(w.model, t.x, dot.data()), u = lift_vector(t.u, dot.data() + 2 * w.nv());
+                      x = lift_state(w.model, t.x, dot.data()),
+                      u = lift_vector(t.u, dot.data() + w.own_ndx());
         StepScratch<D> scratch(w);
         SensorScratch<D> sensor_scratch(w);
         VecX<D> next(w.nx());
@@ -43,7 +44,7 @@ struct StepSensorPass {
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) {
         const World& w = t.world;
-        const int nx = 2 * w.nv();
+        const int nx = w.own_ndx();
         VecX<double> theta_bar = prior.back() * direction,
                      x_bar = Eigen::Map<const VecX<double>>(prior.data(), nx),
                      u_bar = Eigen::Map<const VecX<double>>(prior.data() + nx, w.nu()),

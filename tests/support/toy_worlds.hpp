@@ -182,19 +182,21 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
 
 inline VecX<D> lift_state(const Model& m, const VecX<double>& x, const double* d) {
     VecX<D> lifted(x.size());
-    lifted << lift_configuration(m, x.head(m.nq), d), lift_vector(x.tail(m.nv), d + m.nv);
+    lifted << lift_configuration(m, x.head(m.nq), d), lift_vector(x.tail(x.size() - m.nq), d + m.nv);
     return lifted;
 }
 
-// Tangent (2 nv) of a dual state.
+// Tangent of a dual state: of q, v and the activations.
 inline VecX<double> state_tangent(const Model& m, const VecX<D>& x) {
     VecX<D> base(m.nq), dq(m.nv);
     for (int i = 0; i < m.nq; ++i)
         base[i] = D(x[i].v);
     difference(m, base.data(), x.data(), dq.data());
-    VecX<double> d(2 * m.nv);
+    VecX<double> d(2 * m.nv + static_cast<int>(m.activations.size()));
     for (int j = 0; j < m.nv; ++j)
-        d[j] = dq[j].d, d[m.nv + j] = x[m.nq + j].d;
+        d[j] = dq[j].d;
+    for (int j = m.nv; j < d.size(); ++j)
+        d[j] = x[m.nq - m.nv + j].d;
     return d;
 }
 

@@ -15,7 +15,8 @@ from ._arrays import Array, ArrayLike, index, integer, numbers
 from ._library import LoadOptions, check, library
 from .errors import BadFile, ModelWarning
 
-_BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME, _VARIABLE, _SENSOR = range(9)  # enum costate_kind
+(_BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME, _VARIABLE, _SENSOR,
+ _ACTIVATION) = range(10)  # enum costate_kind
 
 PathLike = Union[str, "os.PathLike[str]"]
 _Kind = TypeVar("_Kind", bound="LoadedModel")
@@ -116,13 +117,14 @@ class LoadedModel:
         self.nu = check(library.costate_model_nu(handle))
         self.nparam = check(library.costate_model_nparam(handle))
         self.ny = check(library.costate_model_ny(handle))  # numbers of all sensors
-        # size of a whole state x = (q, v, kept), the states of batches; kept is empty without a warm start
+        # size of a whole state x = (q, v, activations, kept), the states of batches; kept is empty without a warm start
         self.nx = check(library.costate_model_nx(handle))
         self.ndx = self.nx - self.nq + self.nv  # size of a tangent vector of x
         self.bodies = self._names(_BODY)
         self.joints = self._names(_JOINT)  # joint i carries body i
         self.actuators = self._names(_ACTUATOR)
         self.parameter_names = self._names(_PARAMETER)  # for example "bodies/ball/mass" or "bodies/ball/com[2]"
+        self.activations = self._names(_ACTIVATION)  # the actuators that have one, in the order of a state
         self.sites = self._names(_SITE)  # named frames on bodies
         self.sensors = self._names(_SENSOR)  # outputs of the file; `sensor_slice` has their numbers in y
         self.keyframes = self._names(_KEYFRAME)  # named states of the file, for example "robot/home"

@@ -32,7 +32,7 @@ def write_trajectory(file: PathLike, model: Model, states: ArrayLike, controls: 
     and velocities of all joints, and controls "u(actuator)" if they are given. `costate view --run`,
     `costate simulate --controls` and `costate.identify` read such files. Every number is read back as it was.
 
-    states: (n, nx) or (n, nq + nv), in time; of a rollout of a batch, states[:, i] is environment i.
+    states: (n, nx), or without kept impulses, in time; of a rollout of a batch, states[:, i] is environment i.
     controls: (n, nu) or (n - 1, nu), those of the step from each state; a missing last row repeats the one before.
     time_step: seconds between two states; None: that of the model."""
     check_type("model", model, Model, _REMEDY)
@@ -78,10 +78,10 @@ def _columns(table: Table, names: List[str]) -> Array:
 
 
 def state_columns(model: Model) -> List[str]:
-    """The names of the columns of q, then of v."""
+    """The names of the columns of q, then of v, then of the activations."""
     moving = [joint for joint in model.joints if _moves(model, joint)]
     outputs = [Output(model, joint) for joint in moving] + [Output(model, f"d({joint})") for joint in moving]
-    return [names[0] for output in outputs for names in columns_of(output)]
+    return [names[0] for output in outputs for names in columns_of(output)] + [f"act({name})" for name in model.activations]
 
 
 def control_columns(model: Model) -> List[str]:
@@ -95,11 +95,12 @@ def _moves(model: Model, joint: str) -> bool:
 
 def trajectory_rows(model: Model, states: ArrayLike,
                     controls: Optional[ArrayLike]) -> Tuple[Array, Optional[Array]]:
-    """States (n, nq + nv), and controls (n, nu) if there are any."""
+    """States without kept impulses, and controls (n, nu) if there are any."""
     x = numpy.asarray(states)
-    if x.ndim != 2 or x.shape[1] not in (model.nx, model.nq + model.nv) or len(x) == 0:
+    own = model.nq + model.nv + len(model.activations)
+    if x.ndim != 2 or x.shape[1] not in (model.nx, own) or len(x) == 0:
         raise ValueError(f"states must have shape (n, {model.nx}), not {x.shape}")
-    x = numbers("states", x, x.shape)[:, : model.nq + model.nv]
+    x = numbers("states", x, x.shape)[:, :own]
     if controls is None:
         return x, None if model.nu > 0 else numpy.zeros((len(x), 0))
     u = numbers("controls", controls, (None, model.nu))

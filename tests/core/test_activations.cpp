@@ -1,0 +1,363 @@
+// Activations of actuators: the dot-product test, closed forms, gradients, Jacobians, lanes and batches.
+#include "core/dynamics/activation.hpp"
+
+#include "adjoint/batch/batch.hpp"
+#include "adjoint/check/gradcheck.hpp"
+#include "adjoint/objective/objective.hpp"
+#include "solvers/step/jacobian.hpp"
+#include "solvers/step/lane_step.hpp"
+#include "tests/support/scene_text.hpp"
+#include "tests/support/stage_pass.hpp"
+#include "tests/support/step_sensor_pass.hpp"
+#include "tests/support/toy_models.hpp"
+#include "tests/support/walk.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+constexpr ActivationType all_types[] = {ActivationType::integrator, ActivationType::filter,
+                                        ActivationType::exact_filter};
+
+// A chain of joints, and for each type of dynamics an actuator within its limits, one with its control beyond them and
+// one with its activation beyond them; and a motor and a thruster.
+Model activated_model(Rng& g) {
+    ModelBuilder builder;
+    for (int i = 0; i < 3; ++i)
+        builder.add_body(random_body(g, i, i - 1, JointType::revolute));
+    const auto add = [&](ActuatorSpec a) {
+        a.name = "actuator" + std::to_string(g.engine()), a.body = static_cast<int>(g.engine() % 3);
+        a.gear = g.uniform(0.5, 2), a.kp = 3, a.kd = 0.2;
+        builder.add_actuator(a);
+    };
+    const ActuatorType laws[] = {ActuatorType::motor, ActuatorType::servo, ActuatorType::thruster};
+    add({});
+    for (const ActivationType type : all_types)
+        for (int side = 0; side < 3; ++side) {
+            ActuatorSpec a;
+            a.type = laws[side];
+            a.activation = {type, g.uniform(0.05, 0.2)};
+            a.control_lower = side == 1 ? 3 : -5, a.control_upper = 8;
+            a.activation->lower = side == 2 ? 4 : -6, a.activation->upper = 9;
+            add(a);
+        }
+    return builder.build();
+}
+
+// Parameters, time step, activations and controls -> the next activations, and what the force laws read.
+struct ActivationPass : StagePass {
+    Model m;
+    VecX<double> theta, theta_bar;
+    VecX<D> theta_dual;
+    double h = 0.01, h_bar = 0;
+    D h_dual;
+    std::vector<double> w, u, w_bar, u_bar, next_bar, inputs_bar;
+    std::vector<D> w_dual, u_dual, next_dual, inputs_dual;
+    std::vector<ActivationSides> sides;
+    ActivationPass(Rng& g, Regime r)
+        : m(activated_model(g)),
+          theta(m.layout.nominal()),
+          theta_bar(VecX<double>::Zero(theta.size())),
+          theta_dual(theta.cast<D>()),
+          sides(m.activations.size()) {
+        for (size_t k = 0; k < sides.size(); ++k)
+            w.push_back(g.around_zero(r));
+        for (int n = 0; n < m.nu; ++n)
+            u.push_back(1 + g.uniform(0, 1) + g.around_zero(r));
+        w_bar.resize(w.size()), w_dual.resize(w.size()), next_bar = w_bar, next_dual = w_dual;
+        u_bar.resize(u.size()), u_dual.resize(u.size()), inputs_bar = u_bar, inputs_dual = u_dual;
+        in.add(w, w_dual, w_bar);
+        in.add_along_direction(g, [&](Inputs& all) { all.add(u, u_dual, u_bar); });
+        in.add(h, h_dual, h_bar);
+        in.add_along_direction(g, [&](Inputs& all) {
+            all.add(theta.data(), theta_dual.data(), theta_bar.data(), static_cast<int>(theta.size()));
+        });
+        out.add<double>(next_dual, next_bar);
+        out.add<double>(inputs_dual, inputs_bar);
+        std::vector<double> next(w.size());
+        step_activations(m, theta.data(), h, w.data(), u.data(), sides.data(), next.data());
+        // all cases occur
+        int controls = 0, ranges = 0;
+        for (const ActivationSides& side : sides)
+            controls += side.control != Side::within, ranges += side.range != Side::within;
+        REQUIRE((controls >= 3 && ranges >= 3 && controls + ranges < static_cast<int>(sides.size())));
+    }
+    void run_duals() override {
+        std::vector<ActivationSides> unused(sides.size());
+        step_activations(m, theta_dual.data(), h_dual, w_dual.data(), u_dual.data(), unused.data(),
+                         next_dual.data());
+        std::vector<D> room(inputs_dual.size());
+        std::copy_n(force_inputs(m, w_dual.data(), u_dual.data(), room.data()), m.nu, inputs_dual.begin());
+    }
+    void run_adjoint() override {
+        force_inputs_adj(m, inputs_bar.data(), w_bar.data(), u_bar.data());
+        step_activations_adj(m, theta.data(), h, w.data(), u.data(), sides.data(), next_bar.data(),
+                             theta_bar.data(), h_bar, w_bar.data(), u_bar.data());
+    }
+};
+
+ToyState activated_state(Rng& g, Regime r, const Settings& settings = Settings()) {
+    Model m = activated_model(g);
+    ShapeSet none = build_shapes(m, {});
+    ToyState t{World(std::move(m), std::move(none), settings), {}, {}, {}};
+    const World& w = t.world;
+    t.theta = w.model.layout.nominal();
+    t.x.setZero(w.nx());
+    t.x.head(w.own_nx()) << random_configuration(w.model, g, r), random_vector(w.nv(), g, r),
+        random_vector(w.na(), g, r);
+    t.u = VecX<double>::Constant(w.nu(), 1) + 0.5 * random_vector(w.nu(), g, r);
+    return t;
+}
+
+// A step with sensors of the forces of actuators, joints and bodies.
+struct ActivationStepPass : StepSensorPass {
+    static ToyState world(Rng& g, Regime r) {
+        ToyState t = activated_state(g, r);
+        const auto add = [&](SensorKind kind, int body, int actuator) {
+            Sensor sensor;
+            sensor.name = "y" + std::to_string(t.world.sensors.size());
+            sensor.kind = kind, sensor.body = body, sensor.actuator = actuator;
+            t.world.add_sensor(sensor);
+        };
+        for (int n = 0; n < t.world.nu(); ++n)
+            add(SensorKind::actuator_force, -1, n);
+        for (int body = 0; body < 3; ++body)
+            add(SensorKind::joint_effort, body, -1), add(SensorKind::force, body, -1);
+        return t;
+    }
+    // without effect: controls beyond their limits, and those whose activations are beyond theirs
+    ActivationStepPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g, 6) {}
+};
+
+// A cart of 2 kg on a rail under a motor with dynamics.
+Scene cart(const std::string& dynamics, const std::string& more = "", int steps = 100) {
+    return scene_from_json(
+        parse_json(R"({"steps": )" + std::to_string(steps) +
+                       R"(, "time_step": 0.01, "models": [{"name": "m", "model": {
+        "bodies": [{"name": "cart", "joint": {"type": "prismatic", "axis": [1, 0, 0], "damping": 0.3}, "mass": 2, "inertia": [0, 0, 0, 0, 0, 0]}],
+        "actuators": [{"name": "force", "joint": "cart", "type": "motor", "control_limits": [-1, 1], "dynamics": )" +
+                       dynamics + R"(}]}}], "controls": [{"actuators": ["*"], "initial": 0.8}])" + more + "}",
+                   "cart"),
+        "cart.json");
+}
+
+// An arm of three links on the ground, with an actuator of each type of dynamics.
+Scene arm(const std::string& more = "") {
+    return scene_from_json(
+        parse_json(R"({"steps": 60, "time_step": 0.005, "ground": {"friction": 0.5}, "models": [{"name": "m",
+            "position": [0, 0, 0.1], "model": {"bodies": [
+            {"name": "base", "joint": {"type": "free"}, "mass": 3, "inertia": [0.03, 0.04, 0.05, 0.001, 0.002, 0.001],
+             "shapes": [{"type": "box", "half_extents": [0.2, 0.2, 0.1]}]},
+            {"name": "a", "parent": "base", "joint": {"type": "revolute", "axis": [0, 1, 0], "position": [0.1, 0, 0.1], "damping": 0.05},
+             "mass": 0.5, "com": [0.1, 0, 0.02], "inertia": [0.004, 0.005, 0.006, 0, 0.0002, 0]},
+            {"name": "b", "parent": "a", "joint": {"type": "revolute", "axis": [0, 1, 0.2], "position": [0.2, 0, 0], "damping": 0.05},
+             "mass": 0.4, "com": [0.1, 0, 0.02], "inertia": [0.004, 0.005, 0.006, 0, 0.0002, 0]},
+            {"name": "c", "parent": "b", "joint": {"type": "prismatic", "axis": [1, 0, 0], "position": [0.2, 0, 0], "damping": 1},
+             "mass": 0.3, "com": [0.1, 0, 0.02], "inertia": [0.004, 0.005, 0.006, 0, 0.0002, 0]}],
+            "actuators": [
+            {"name": "i", "joint": "a", "type": "servo", "kp": 5, "kd": 0.2, "control_limits": [-1, 1], "dynamics": {"type": "integrator", "limits": [-0.4, 0.4]}},
+            {"name": "f", "joint": "b", "type": "general", "gain": 2, "bias": [0.1, -1, 0.05], "gain_slopes": [0.3, -0.1],
+             "dynamics": {"type": "filter", "time_constant": 0.04}},
+            {"name": "e", "joint": "c", "type": "motor", "gear": 2, "dynamics": {"type": "exact_filter", "time_constant": 0.02}},
+            {"name": "plain", "joint": "c", "type": "motor"}]}}],
+        "initial": {"joints": {"m/a": 0.2, "m/b": -0.5}, "velocities": {"m/a": 1},
+                    "activations": {"m/f": 0.4, "m/e": -0.3}, "optimize": {"activations": ["m/f", "m/i"]}},
+        "controls": [{"actuators": ["m/i"], "schedule": [[0, 3], [0.15, 0.2], [0.3, -0.5]]},
+                     {"actuators": ["m/f", "m/e", "m/plain"], "initial": 0.5, "optimize": {"knots": 5}}],
+        "parameters": [{"path": "actuators/m/f/time_constant", "optimize": true}],
+        "objective": [{"term": "position", "body": "m/c", "point": [0.1, 0.2, 0.3], "target": [1, 0.5, 2]},
+                      {"term": "velocity", "body": "m/c", "target": [1, 0, 1]}])" +
+                       more + "}",
+                   "arm"),
+        "arm.json");
+}
+
+double distance(const StepJacobian::Matrix& A, const StepJacobian::Matrix& B) {
+    return (A - B).cwiseAbs().maxCoeff() / std::max(1.0, B.cwiseAbs().maxCoeff());
+}
+
+}  // namespace
+
+TEST_CASE("adjoint: free_activation, step_activations, force_inputs") { check_pass<ActivationPass>(1e-12); }
+TEST_CASE("adjoint: a step with activations, with sensors") { check_pass<ActivationStepPass>(1e-11); }
+
+TEST_CASE("activations: the closed forms of a constant control, which forces read a step later") {
+    static constexpr double h = 0.01, T = 0.05, c = 0.8;
+    struct Case {
+        const char* dynamics;
+        double (*after)(int n);
+    };
+    for (const Case& each : {Case{R"({"type": "integrator"})", [](int n) { return n * h * c; }},
+                             Case{R"({"type": "filter", "time_constant": 0.05})",
+                                  [](int n) { return c * (1 - std::pow(1 - h / T, n)); }},
+                             Case{R"({"type": "exact_filter", "time_constant": 0.05})",
+                                  [](int n) { return c * (1 - std::exp(-n * h / T)); }}}) {
+        CAPTURE(each.dynamics);
+        const Scene s = cart(each.dynamics);
+        double v = 0;
+        int t = 0;
+        const VecX<double> last = walk(s, 100, [&](const VecX<double>& x, const StepScratch<double>&) {
+            CHECK(x[1] == doctest::Approx(v).epsilon(1e-13));
+            CHECK(x[2] == doctest::Approx(each.after(t)).epsilon(1e-13));
+            v = (2 * v + h * each.after(t++)) / (2 + h * 0.3);  // damping is implicit
+        });
+        CHECK(last[2] == doctest::Approx(each.after(100)).epsilon(1e-13));
+    }
+}
+
+TEST_CASE("activations: limits bound the control and the activation, each with its derivative") {
+    const Scene s = cart(R"({"type": "integrator", "limits": [-0.5, 0.25]})",
+                         R"(, "initial": {"activations": {"m/force": 0.2}})");
+    VecX<double> u(1);
+    const auto next_by = [&](double control, int entry) {
+        StepScratch<double> scratch(s.world);
+        VecX<double> next(3), theta_bar = VecX<double>::Zero(s.world.np()), x_bar = VecX<double>::Zero(3),
+                              u_bar(1);
+        u[0] = control, u_bar[0] = 0;
+        step(s.world, s.theta.data(), s.x0.data(), u.data(), scratch, next.data());
+        scratch.clear_bars();
+        const VecX<double> next_bar = VecX<double>::Unit(3, 2);
+        step_adj(s.world, s.theta.data(), s.x0.data(), u.data(), scratch, next_bar.data(), theta_bar.data(),
+                 x_bar.data(), u_bar.data());
+        const auto by = [&](const char* path) {
+            return theta_bar[s.world.model.layout.find(path)->offset + 1];
+        };
+        return std::array{next[2], u_bar[0], x_bar[2], by("actuators/m/force/control_limits"),
+                          by("actuators/m/force/activation_limits")}[static_cast<size_t>(entry)];
+    };
+    CHECK(next_by(0.5, 0) == 0.2 + 0.01 * 0.5);
+    CHECK((next_by(0.5, 1) == 0.01 && next_by(0.5, 2) == 1 && next_by(0.5, 3) == 0));
+    CHECK(next_by(7, 0) == 0.2 + 0.01);  // at most 1
+    CHECK((next_by(7, 1) == 0 && next_by(7, 3) == 0.01 && next_by(7, 4) == 0));
+    const Scene full = cart(R"({"type": "integrator", "limits": [-0.5, 0.25]})",
+                            R"(, "initial": {"activations": {"m/force": 0.249}})");
+    CHECK(walk(full, 3)[2] == 0.25);
+}
+
+TEST_CASE(
+    "activations: the gradient of a rollout is that of central differences, by every schedule the same") {
+    for (const char* solver : {"pgs", "ncp"}) {
+        CAPTURE(solver);
+        const Scene s = arm(std::string(R"(, "solver": {"type": ")") + solver + R"("})");
+        REQUIRE(s.world.na() == 3);
+        CHECK(s.initial_state == std::vector<int>{18, 19});
+        Simulation simulation(s.world, s.objective);
+        Rollout<Simulation> rollout(simulation, s.plan, s.steps);
+        GradcheckOptions options;
+        options.optimized = s.parameters;
+        const GradcheckReport r = gradcheck(rollout, s.theta, s.x0, s.z0, options);
+        for (const GradcheckKind& kind : {r.controls, r.initial_state, r.parameters, r.optimized}) {
+            CAPTURE(kind.worst);
+            CHECK((kind.checked() && kind.max_relative_error < 1e-6));
+        }
+        Gradient all, few;
+        rollout.forward(s.theta, s.x0, s.z0);
+        rollout.backward(s.theta, s.z0, all);
+        Rollout<Simulation> sparse(simulation, s.plan, Schedule::binomial(s.steps, 3));
+        sparse.forward(s.theta, s.x0, s.z0);
+        sparse.backward(s.theta, s.z0, few);
+        CHECK((all.controls == few.controls && all.initial_state == few.initial_state &&
+               all.parameters == few.parameters));
+    }
+}
+
+TEST_CASE("activations: the Jacobian of a step is that of forward mode and of whole states") {
+    for (const Regime r : {Regime::neutral, Regime::random}) {
+        Rng g(5);
+        const ToyState t = activated_state(g, r);
+        const World& w = t.world;
+        StepScratch<double> s(w);
+        run_step(t, s);
+        StepJacobian J(w), by_adjoints(w);
+        StepJacobian::Matrix by_theta, whole_x, whole_u, whole_theta;
+        step_jacobian(w, t.theta.data(), t.x.data(), t.u.data(), s, J);
+        step_jacobian_by_adjoints(w, t.theta.data(), t.x.data(), t.u.data(), s, by_adjoints, &by_theta);
+        state_jacobian(w, t.theta.data(), t.x.data(), t.u.data(), s, whole_x, whole_u, whole_theta);
+        CHECK(distance(J.by_x, whole_x) < 1e-13);
+        CHECK(distance(J.by_u, whole_u) < 1e-13);
+        CHECK(distance(by_adjoints.by_x, whole_x) < 1e-13);
+        CHECK(distance(by_theta, whole_theta) < 1e-13);
+        TangentStep tangent(w);
+        VecX<double> d = VecX<double>::Zero(w.ndx()), none_u = VecX<double>::Zero(w.nu()),
+                     none = VecX<double>::Zero(w.np()), column(w.ndx());
+        for (int i = 0; i < w.ndx(); ++i) {
+            d[i] = 1;
+            step_jvp(w, t.theta.data(), t.x.data(), t.u.data(), none.data(), d.data(), none_u.data(), tangent,
+                     column.data());
+            d[i] = 0;
+            CHECK((column - whole_x.col(i)).cwiseAbs().maxCoeff() <
+                  1e-11 * std::max(1.0, whole_x.cwiseAbs().maxCoeff()));
+        }
+    }
+}
+
+TEST_CASE("activations: lanes and batches have the bits of single steps") {
+    const Scene s = arm();
+    const World& w = s.world;
+    constexpr int n_env = 6, substeps = 4;
+    Batch batch(w, s.theta, s.x0, {.n_env = n_env, .threads = 1, .substeps = substeps});
+    VecX<double> x = s.x0.replicate(n_env, 1), u(n_env * w.nu()), next(x.size());
+    for (int i = 0; i < u.size(); ++i)
+        u[i] = 0.3 * std::sin(i);
+    for (int e = 0; e < n_env; ++e)
+        x[e * w.nx() + w.nq() + w.nv() + 1] = 0.1 * e;
+    REQUIRE(batch.step(x.data(), u.data(), next.data()) == 0);
+    StepScratch<double> scratch(w);
+    for (int e = 0; e < n_env; ++e) {
+        VecX<double> one = x.segment(e * w.nx(), w.nx()), after(w.nx());
+        for (int k = 0; k < substeps; ++k, one.swap(after))
+            step(w, s.theta.data(), one.data(), u.data() + e * w.nu(), scratch, after.data());
+        CHECK(one == next.segment(e * w.nx(), w.nx()));
+    }
+    const auto lanes = make_lane_step(w);
+    if (lanes == nullptr) return;
+    const int width = lanes->width();
+    std::vector<const double*> theta(static_cast<size_t>(width), s.theta.data());
+    lanes->set_parameters(theta.data());
+    VecX<double> lane_x(w.nx() * width), lane_u(w.nu() * width), lane_next(lane_x.size());
+    for (int i = 0; i < width; ++i) {
+        for (int k = 0; k < w.nx(); ++k)
+            lane_x[k * width + i] = s.x0[k];
+        for (int k = 0; k < w.nu(); ++k)
+            lane_u[k * width + i] = 0.1 * (i + 1);
+    }
+    REQUIRE(lanes->step(lane_x.data(), lane_u.data(), lane_next.data()));
+    VecX<double> bars(w.ndx() * width), theta_bar = VecX<double>::Zero(w.np() * width),
+                                        x_bar = VecX<double>::Zero(bars.size()),
+                                        u_bar = VecX<double>::Zero(lane_u.size());
+    for (int i = 0; i < bars.size(); ++i)
+        bars[i] = std::cos(i);
+    REQUIRE(lanes->step_adj(lane_x.data(), lane_u.data(), bars.data(), theta_bar.data(), x_bar.data(),
+                            u_bar.data()));
+    for (int i = 0; i < width; ++i) {
+        const auto lane = [&](const VecX<double>& all) {
+            VecX<double> one(all.size() / width);
+            for (Eigen::Index k = 0; k < one.size(); ++k)
+                one[k] = all[k * width + i];
+            return one;
+        };
+        const VecX<double> own_u = lane(lane_u), own_bar = lane(bars);
+        VecX<double> after(w.nx()), own_theta_bar = VecX<double>::Zero(w.np()),
+                                    own_x_bar = VecX<double>::Zero(w.ndx()),
+                                    own_u_bar = VecX<double>::Zero(w.nu());
+        step(w, s.theta.data(), s.x0.data(), own_u.data(), scratch, after.data());
+        scratch.clear_bars();
+        step_adj(w, s.theta.data(), s.x0.data(), own_u.data(), scratch, own_bar.data(), own_theta_bar.data(),
+                 own_x_bar.data(), own_u_bar.data());
+        CHECK((lane(lane_next) == after && lane(theta_bar) == own_theta_bar && lane(x_bar) == own_x_bar &&
+               lane(u_bar) == own_u_bar));
+    }
+}
+
+TEST_CASE("activations: dynamics with missing or needless keys are refused") {
+    CHECK(complaint([] { cart(R"({"type": "filter"})"); }).find("time_constant") != std::string::npos);
+    CHECK(complaint([] { cart(R"({"type": "filter", "time_constant": 0})"); }).find("time_constant") !=
+          std::string::npos);
+    CHECK(complaint([] { cart(R"({"type": "integrator", "time_constant": 1})"); }).find("integrator") !=
+          std::string::npos);
+    CHECK(complaint([] { cart(R"({"type": "smooth"})"); }).find("exact_filter") != std::string::npos);
+    CHECK(complaint([] {
+              cart(R"({"type": "integrator"})", R"(, "initial": {"activations": {"m/cart": 1}})");
+          }).find("actuator with dynamics") != std::string::npos);
+}
