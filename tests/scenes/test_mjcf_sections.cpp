@@ -127,12 +127,44 @@ TEST_CASE("MJCF: numbers that an attribute does not give are those of its defaul
 
 TEST_CASE("MJCF: actuators without counterpart are left out, and keyframes still fit") {
     const MjcfText m = mjcf(driven("<muscle joint='h'/><motor name='a' tendon='t'/><motor name='b' "
-                                   "joint='h'/><general joint='h' dyntype='filter'/>") +
+                                   "joint='h'/><general joint='h' dyntype='user'/>") +
                             "<keyframe><key ctrl='1 2 3 4'/></keyframe>");
     CHECK(m.imported.model["actuators"].size() == 1);
     CHECK(m.imported.model["keyframes"][0]["controls"] == Json{{"b", 3.0}});
     CHECK(m.warnings.size() == 3);
-    CHECK(m.warnings[2].find("m.xml:2: <general> with dyntype=\"filter\" is not supported") == 0);
+    CHECK(m.warnings[2].find("m.xml:2: <general> with dyntype=\"user\" is not supported") == 0);
+}
+
+TEST_CASE("MJCF: dynamics of actuators, and the activations of keyframes") {
+    const MjcfText m = mjcf(
+        driven("<motor name='m' joint='h'/>"
+               "<general name='f' joint='h' dyntype='filter' dynprm='.2' actlimited='true' actrange='-1 2'/>"
+               "<general joint='h' dyntype='user'/>"
+               "<general name='g' joint='h' dyntype='filter'/>"
+               "<position name='p' joint='h' kp='3' timeconst='.1'/>"
+               "<position name='q' joint='h' kp='3' timeconst='0'/>"
+               "<intvelocity name='i' joint='h' kp='5' kv='.5' actrange='-2 3'/>"
+               "<cylinder name='c' joint='h' timeconst='.3' diameter='2' bias='1 2 3'/>"
+               "<general name='d' joint='h' dyntype='filter' dynprm='0'/>") +
+        "<keyframe><key act='1 2 3 4 5 6 7' ctrl='0 0 0 0 0 0 0 0 0'/></keyframe>");
+    const Json& a = m.imported.model["actuators"];
+    REQUIRE(a.size() == 7);
+    CHECK(!a[0].contains("dynamics"));
+    CHECK(a[1]["dynamics"] == Json{{"type", "filter"}, {"time_constant", 0.2}, {"limits", {-1.0, 2.0}}});
+    CHECK(a[2]["dynamics"] == Json{{"type", "filter"}, {"time_constant", 1.0}});
+    CHECK(a[3]["dynamics"] == Json{{"type", "exact_filter"}, {"time_constant", 0.1}});
+    CHECK(!a[4].contains("dynamics"));
+    CHECK(a[5]["dynamics"] == Json{{"type", "integrator"}, {"limits", {-2.0, 3.0}}});
+    CHECK((a[5]["gain"] == 5 && a[5]["bias"][1] == -5 && a[5]["bias"][2] == -0.5));
+    CHECK(a[6]["dynamics"] == Json{{"type", "filter"}, {"time_constant", 0.3}});
+    CHECK(json_value(a[6]["gain"]) == doctest::Approx(std::acos(-1.0)));
+    CHECK((a[6]["bias"][1] == 2 && a[6]["bias"][2] == 3));
+    // each actuator with dynamics has its number, also those that are left out
+    CHECK(m.imported.model["keyframes"][0]["activations"] ==
+          Json{{"f", 1.0}, {"g", 3.0}, {"p", 4.0}, {"i", 5.0}, {"c", 6.0}});
+    CHECK(m.warnings.size() == 2);
+    const Scene scene = m.scene();
+    CHECK((scene.world.na() == 5 && scene.x0.tail(5) == (VecX<double>(5) << 1, 3, 4, 5, 6).finished()));
 }
 
 TEST_CASE("MJCF: equalities hold at the reference") {

@@ -1,7 +1,9 @@
-// Actuators of MJCF. All have the affine law f = gain ctrl + b_0 + b_1 l + b_2 l', whose gain may be
-// affine, too; shortcuts (motor, position, velocity, damper) and defaults set parts of it, whatever the kind of the actuator.
+// Actuators of MJCF. All have the affine law f = gain ctrl + b_0 + b_1 l + b_2 l', whose gain may be affine, too, or read
+// an activation in the place of ctrl; shortcuts (motor, position, velocity, damper, intvelocity, cylinder) and defaults set
+// parts of it, whatever the kind of the actuator.
 #include <algorithm>
 #include <array>
+#include <numbers>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/import/mjcf/mjcf_names.hpp"
@@ -20,12 +22,18 @@ constexpr std::initializer_list<const char*> actuator_keys = {
     "lmin",       "lmax",      "vmax",        "fpmax",       "fvmax",        "area",          "diameter",
     "bias",       "gain",      "body"};
 
+// Dynamics of MJCF and their names in a scene.
+constexpr std::pair<const char*, const char*> dynamics_names[] = {
+    {"integrator", "integrator"}, {"filter", "filter"}, {"filterexact", "exact_filter"}};
+
 // f = (gain_0 + gain_1 l + gain_2 l') ctrl + bias_0 + bias_1 l + bias_2 l'
 struct Law {
     Vec3<double> gain = Vec3<double>::UnitX(), bias = Vec3<double>::Zero();
     bool affine_gain = false, affine_bias = false;
-    std::string dynamics, unlike;        // what makes the law another one; empty: nothing
-    std::optional<XmlAttribute> filter;  // time constant of a filter of the control
+    std::string dynamics = "none";        // MuJoCo's word
+    double time_constant = 1;             // of a filter, s
+    bool always_limited = false;          // the activation
+    std::string unlike_dynamics, unlike;  // what makes the law another one; empty: nothing
 };
 
 // Those of the first three that the attribute gives.
@@ -49,7 +57,18 @@ void apply_general(const XmlElement& e, Law& law) {
         law.affine_gain = a->text() == "affine";
         if (a->text() != "fixed" && a->text() != "affine") law.unlike = with(*a);
     }
-    if (const auto a = e.find("dyntype")) law.dynamics = a->text() == "none" ? "" : with(*a);
+    if (const auto a = e.find("dyntype")) {
+        law.dynamics = a->text();
+        const bool known = law.dynamics == "none" ||
+                           std::ranges::find(dynamics_names, law.dynamics,
+                                             [](const auto& it) -> std::string_view { return it.first; }) !=
+                               std::end(dynamics_names);
+        law.unlike_dynamics = known ? "" : with(*a);
+    }
+    if (const auto a = e.find("dynprm")) {
+        const std::vector<double> x = a->numbers(0, 10);
+        if (!x.empty()) law.time_constant = x[0];
+    }
 }
 
 // A positive last number of the bias of a position servo is its damping ratio, as in MuJoCo's compiler.
@@ -62,9 +81,31 @@ void apply_position(const XmlElement& e, Law& law) {
         if (e.has("kv")) ratio->fail("gives the damping a second time", "keep \"kv\" or \"dampratio\"");
         law.bias[2] = ratio->nonnegative();
     }
-    if (const auto time = e.find("timeconst")) law.filter = time;
+    if (const auto time = e.find("timeconst")) {
+        law.time_constant = time->nonnegative();
+        law.dynamics = law.time_constant > 0 ? "filterexact" : "none";
+    }
     law.affine_gain = false, law.affine_bias = true;
     law.unlike.clear();
+}
+
+// A position servo whose target is the integral of the control.
+void apply_integrated_velocity(const XmlElement& e, Law& law) {
+    apply_position(e, law);
+    law.dynamics = "integrator", law.always_limited = true;
+    law.unlike_dynamics.clear();
+}
+
+// Pneumatic or hydraulic: the filtered control is a pressure on an area.
+void apply_cylinder(const XmlElement& e, Law& law) {
+    if (const auto time = e.find("timeconst")) law.time_constant = time->nonnegative();
+    if (const auto area = e.find("area")) law.gain[0] = area->number();
+    if (const auto diameter = e.find("diameter"))
+        law.gain[0] = 0.25 * std::numbers::pi * diameter->number() * diameter->number();
+    if (const auto bias = e.find("bias")) take_first_three(*bias, law.bias);
+    law.affine_gain = false, law.affine_bias = true;
+    law.dynamics = "filter";
+    law.unlike.clear(), law.unlike_dynamics.clear();
 }
 
 // motor, velocity and damper: gain and bias are those of the kind alone, without activation.
@@ -73,7 +114,7 @@ void apply_shortcut(const XmlElement& e, Law& law) {
                                              : law.affine_gain      ? -law.gain[2]
                                                                     : 0);
     law.affine_gain = e.name() == "damper", law.affine_bias = e.name() == "velocity";
-    law.dynamics.clear(), law.unlike.clear(), law.filter.reset();
+    law.dynamics = "none", law.unlike.clear(), law.unlike_dynamics.clear();
     if (e.name() == "motor")
         law.gain[0] = 1;
     else if (e.name() == "velocity")
@@ -93,8 +134,13 @@ Law law_of(const MjcfAttributes& a) {
             apply_shortcut(e, law);
         else if (kind == "position")
             apply_position(e, law);
+        else if (kind == "intvelocity")
+            apply_integrated_velocity(e, law);
+        else if (kind == "cylinder")
+            apply_cylinder(e, law);
         else
-            law.dynamics = law.unlike = "as a <" + kind + ">";
+            law.unlike = "as a <" + kind + ">";
+        if (kind == "muscle") law.dynamics = kind, law.unlike_dynamics = law.unlike;
     }
     if (!law.affine_gain) law.gain.tail<2>().setZero();
     if (!law.affine_bias) law.bias.setZero();
@@ -106,16 +152,21 @@ bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const 
     const XmlElement& e = a.element();
     const auto left_out = [&](const std::string& what) {
         return e.warn(context.warnings, what + " is not supported and is ignored",
-                      "use motor, position, velocity, damper or general on a joint, a tendon or a site"),
+                      "use motor, position, velocity, damper, intvelocity, cylinder or general on a joint, a "
+                      "tendon or a site"),
                false;
     };
-    constexpr std::array known{"motor", "position", "velocity", "damper", "general"};
+    constexpr std::array known{"motor",   "position",    "velocity", "damper",
+                               "general", "intvelocity", "cylinder"};
     if (std::ranges::find(known, e.name()) == known.end()) return left_out("as an actuator");
-    for (const std::string& fault : {law.dynamics, law.unlike})
+    for (const std::string& fault : {law.unlike_dynamics, law.unlike})
         if (!fault.empty()) return left_out(fault);
-    if (law.filter && law.filter->number() > 0 && e.name() == "position")
-        context.warnings.add(law.filter->place(),
-                             "filters of controls are not supported; \"timeconst\" is ignored",
+    if (law.dynamics.starts_with("filter") && !(law.time_constant > 0))
+        return left_out("with a filter without time constant");
+    if (const auto early = a.find("actearly");
+        early && law.dynamics != "none" && a.boolean_or("actearly", false))
+        context.warnings.add(early->place(),
+                             "forces read the activation at the start of a step; \"actearly\" is ignored",
                              "remove it to silence this");
     return true;
 }
@@ -165,6 +216,21 @@ void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, con
             a.element().fail("is limited but has no \"ctrlrange\"", "add it or write ctrllimited=\"false\"");
         const auto [lower, upper] = read_mjcf_range(*a.find("ctrlrange"));
         out["control_limits"] = Json{lower, upper};
+    }
+}
+
+// Writes the dynamics of the activation.
+void put_dynamics(const MjcfContext& context, const MjcfAttributes& a, const Law& law, Json& out) {
+    for (const auto& [theirs, name] : dynamics_names) {
+        if (law.dynamics != theirs) continue;
+        Json& dynamics = out["dynamics"] = {{"type", name}};
+        if (law.dynamics != "integrator") dynamics["time_constant"] = law.time_constant;
+        if (!law.always_limited && !is_limited(a, "actlimited", "actrange", context.compiler)) return;
+        if (!a.has("actrange"))
+            a.element().fail("limits its activation but has no \"actrange\"",
+                             "add it or write actlimited=\"false\"");
+        const auto [lower, upper] = read_mjcf_range(*a.find("actrange"));
+        dynamics["limits"] = Json{lower, upper};
     }
 }
 
@@ -245,14 +311,14 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
     for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section)) {
             const MjcfAttributes a = context.defaults.attributes(e);
-            controls.emplace_back();
+            Law law = law_of(a);
+            controls.push_back({"", law.dynamics != "none"});
             if (!context.flags.actuation) continue;
             if (context.flags.disabled_groups.contains(a.integer_or("group", 0, -1000000, 1000000))) {
                 e.note(context.warnings, "is in a disabled group and is left out",
                        "remove its group from actuatorgroupdisable");
                 continue;
             }
-            Law law = law_of(a);
             if (!is_actuator(e.name()) || !has_counterpart(context, a, law)) continue;
             a.warn_others(context.warnings, actuator_keys, {});
             if (index.left_out(a)) {
@@ -266,12 +332,13 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 Json actuator{{"name", wish.empty() ? names.take(a.find("site")->text()) : wish}};
                 if (!put_thruster(context, a, index, law, actuator)) continue;
                 put_control_limits(context, a, nullptr, actuator);
+                put_dynamics(context, a, law, actuator);
                 if (is_limited(a, "forcelimited", "forcerange", context.compiler) && law.gain[0] != 0) {
                     const auto [lower, upper] = read_mjcf_range(*a.find("forcerange"));
                     const auto [least, most] = std::minmax({lower / law.gain[0], upper / law.gain[0]});
                     actuator["force_limits"] = Json{least, most};
                 }
-                controls.back() = actuator["name"].get<std::string>();
+                controls.back().name = actuator["name"].get<std::string>();
                 put_item(out, "actuators", e, actuator);
                 continue;
             }
@@ -284,12 +351,13 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 }
                 double gear = 1;
                 if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
-                controls.back() = wish.empty() ? names.take(tendon) : wish;
-                Json actuator{{"name", controls.back()}, {"tendon", tendon}};
+                controls.back().name = wish.empty() ? names.take(tendon) : wish;
+                Json actuator{{"name", controls.back().name}, {"tendon", tendon}};
                 shift(law, gear * tendon_offset(context, index, tendon));
                 put_law(law, actuator);
                 if (gear != 1) actuator["gear"] = gear;
                 put_control_limits(context, a, nullptr, actuator);
+                put_dynamics(context, a, law, actuator);
                 const ForceRange range = range_of_tendon(context, tendon);
                 put_force_limits(context, a, range, gear, actuator);
                 warn_if_shared(range, "tendon " + tendon, e);
@@ -312,12 +380,13 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             }
             double gear = 1;
             if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
-            controls.back() = e.has("name") ? e["name"].text() : names.take(joint.name);
-            Json actuator{{"name", controls.back()}, {"joint", joint.name}};
+            controls.back().name = e.has("name") ? e["name"].text() : names.take(joint.name);
+            Json actuator{{"name", controls.back().name}, {"joint", joint.name}};
             shift(law, gear * joint.ref);
             put_law(law, actuator);
             if (gear != 1) actuator["gear"] = gear;
             put_control_limits(context, a, &joint, actuator);
+            put_dynamics(context, a, law, actuator);
             const ForceRange range{joint.force_lower, joint.force_upper};
             put_force_limits(context, a, range, gear, actuator);
             warn_if_shared(range, "joint " + joint.name, e);

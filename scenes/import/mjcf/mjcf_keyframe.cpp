@@ -65,6 +65,7 @@ void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const Mjc
                    ImportedModel& out) {
     int nq, nv;
     const std::vector<Entry> joints = entries(index.bodies, nq, nv);
+    const auto activations = static_cast<int>(std::ranges::count_if(controls, &MjcfControl::activated));
     MjcfNames names("keyframe");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "keyframe");
     for (const XmlElement& section : sections)
@@ -75,12 +76,13 @@ void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const Mjc
             const auto fits = [&](const char* name, int size) {
                 return !e.has(name) || e[name].numbers(0, 1'000'000).size() == static_cast<size_t>(size);
             };
-            if (index.incomplete() &&
-                !(fits("qpos", nq) && fits("qvel", nv) && fits("ctrl", static_cast<int>(controls.size())))) {
+            if (index.incomplete() && !(fits("qpos", nq) && fits("qvel", nv) && fits("act", activations) &&
+                                        fits("ctrl", static_cast<int>(controls.size())))) {
                 e.warn(context.warnings, "of a model of which parts are left out is ignored", "remove it");
                 continue;
             }
-            e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "ctrl", "mpos", "mquat"}, {});
+            e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "act", "ctrl", "mpos", "mquat"},
+                          {});
             if (e.has("mpos") || e.has("mquat"))
                 e.note(context.warnings, "places mocap bodies, which stay where the file has them",
                        "remove it to silence this");
@@ -96,11 +98,20 @@ void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const Mjc
                 for (const Entry& entry : joints)
                     if (!entry.joint->locked()) key["velocities"][entry.joint->name] = velocity(entry, qvel);
             }
+            if (const auto a = e.find("act")) {
+                const std::vector<double> act = exactly(*a, activations, "the activations are");
+                size_t n = 0;
+                for (const MjcfControl& control : controls)
+                    if (control.activated) {
+                        if (!control.name.empty()) key["activations"][control.name] = act[n];
+                        ++n;
+                    }
+            }
             if (const auto a = e.find("ctrl")) {
                 const std::vector<double> ctrl =
                     exactly(*a, static_cast<int>(controls.size()), "the actuators are");
                 for (size_t n = 0; n < ctrl.size(); ++n)
-                    if (!controls[n].empty()) key["controls"][controls[n]] = ctrl[n];
+                    if (!controls[n].name.empty()) key["controls"][controls[n].name] = ctrl[n];
             }
             put_item(out, "keyframes", e, key);
         }

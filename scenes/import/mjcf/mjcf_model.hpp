@@ -220,8 +220,12 @@ void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out);
 // Writes the boxes by which the medium drags the bodies, where the file gives their axes.
 void put_drag_boxes(const std::vector<MjcfBody>& bodies, ImportedModel& out);
 
-// The name of each actuator, in the order of MuJoCo's ctrl; empty: not supported.
-using MjcfControls = std::vector<std::string>;
+// The actuators in the order of MuJoCo's ctrl. Those that are activated have a number in its act, in the same order.
+struct MjcfControl {
+    std::string name;  // empty: not supported
+    bool activated = false;
+};
+using MjcfControls = std::vector<MjcfControl>;
 
 // Appends to a list of the model and records the source of the item.
 void put_item(ImportedModel& out, const char* list, const XmlElement& from, const Json& item);
