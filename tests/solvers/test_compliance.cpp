@@ -10,7 +10,7 @@ namespace {
 using Vec2 = Eigen::Vector2d;
 using Mat2 = Eigen::Matrix2d;
 
-constexpr double mass = 0.7, ball_radius = 0.125;
+constexpr double ball_mass = 0.7, ball_radius = 0.125;
 
 // A ball above the ground. Each has a stiffness and damping, or is rigid.
 struct Spring {
@@ -24,7 +24,7 @@ AnalyticCase ball_on_ground(double h, const Spring& ball_spring, const Spring& g
     ground.stiffness = ground_spring.k, ground.damping = ground_spring.d;
     skin.stiffness = ball_spring.k, skin.damping = ball_spring.d;
     scene.add(ground);
-    scene.add(ball("ball", mass, ball_radius));
+    scene.add(ball("ball", ball_mass, ball_radius));
     scene.add(skin, "ball");
     return scene.build();
 }
@@ -35,7 +35,7 @@ AnalyticCase ball_on_ground(double h, const Spring& ball_spring, const Spring& g
 //   z+ = z + h v+
 // or x+ = A x + b. Its derivative by k, d, h or m follows by the product rule.
 struct ImplicitSpring {
-    double k, d, h, m = mass;
+    double k, d, h, m = ball_mass;
     Mat2 A() const { return (Mat2() << D() - h * h * k / m, h, -h * k / m, 1).finished() / D(); }
     Vec2 b() const { return Vec2(-h * h * g0, -h * g0) / D(); }
     double D() const { return 1 + (h * d + h * h * k) / m; }
@@ -83,7 +83,7 @@ Vec2 derivative_after(const ImplicitSpring& s, const Slope& by, Vec2 x, int n) {
 TEST_CASE("compliance: a ball at rest on a compliant plane sinks by m g/k") {
     const Spring soft{350, 20};
     AnalyticCase c = ball_on_ground(2e-3, {}, soft);
-    const double depth = mass * g0 / soft.k;
+    const double depth = ball_mass * g0 / soft.k;
     c.q("ball", 2) = ball_radius - depth;
     const VecX<double> still = states(c, 1).back();
     CHECK(error(ball_radius - still[2], depth) <= 1e-14);
@@ -92,9 +92,9 @@ TEST_CASE("compliance: a ball at rest on a compliant plane sinks by m g/k") {
     c.q("ball", 2) = ball_radius + 0.01;  // the ball comes to rest with any damping
     const Sensitivity z = position(c, 2500, "ball", 2);
     CHECK(error(ball_radius - z.value, depth) <= 1e-12);
-    CHECK(error(z.to("shapes/ground/stiffness"), mass * g0 / (soft.k * soft.k)) <= 1e-10);
+    CHECK(error(z.to("shapes/ground/stiffness"), ball_mass * g0 / (soft.k * soft.k)) <= 1e-10);
     CHECK(error(z.to("bodies/ball/mass"), -g0 / soft.k) <= 1e-10);
-    CHECK(error(z.to("world/gravity", 2), mass / soft.k) <= 1e-10);
+    CHECK(error(z.to("world/gravity", 2), ball_mass / soft.k) <= 1e-10);
     CHECK(std::abs(z.to("shapes/ground/damping")) <= 1e-12);
     CHECK(std::abs(z.to_q("ball", 2)) <= 1e-12);
     CHECK(z.to("contact/compliance") == 0);
@@ -136,8 +136,8 @@ TEST_CASE("compliance: no force at a distance, and the touching step compresses 
     const double h = 1e-3, k = 400, d = 30, v = -2;
     AnalyticCase c = ball_on_ground(h, {}, {k, d});
     const auto touching = [&](double z) {
-        const double f = v - h * g0, D = 1 + (h * d + h * h * k) / mass;
-        return z + h * f >= 0 ? f : (f - (h * k + d) * z / mass) / D;
+        const double f = v - h * g0, D = 1 + (h * d + h * h * k) / ball_mass;
+        return z + h * f >= 0 ? f : (f - (h * k + d) * z / ball_mass) / D;
     };
     for (const double z : {0.05, 0.0021, 0.0019, 0.0005, 0.0}) {
         CAPTURE(z);
@@ -172,9 +172,9 @@ TEST_CASE("compliance: two compliant shapes are springs in series") {
     AnalyticCase rest = ball_on_ground(h, one, other);
     rest.q("ball", 2) = ball_radius;
     const Sensitivity depth = position(rest, 4000, "ball", 2);
-    CHECK(error(ball_radius - depth.value, mass * g0 * (1 / one.k + 1 / other.k)) <= 1e-10);
-    CHECK(error(depth.to("shapes/ball/stiffness"), mass * g0 / (one.k * one.k)) <= 1e-8);
-    CHECK(error(depth.to("shapes/ground/stiffness"), mass * g0 / (other.k * other.k)) <= 1e-8);
+    CHECK(error(ball_radius - depth.value, ball_mass * g0 * (1 / one.k + 1 / other.k)) <= 1e-10);
+    CHECK(error(depth.to("shapes/ball/stiffness"), ball_mass * g0 / (one.k * one.k)) <= 1e-8);
+    CHECK(error(depth.to("shapes/ground/stiffness"), ball_mass * g0 / (other.k * other.k)) <= 1e-8);
 
     // a very stiff shape adds no compliance
     AnalyticCase with_rigid = ball_on_ground(h, a, {}), with_stiff = ball_on_ground(h, a, {1e15, 0});
@@ -189,8 +189,9 @@ namespace {
 // A fall, then the oscillation e^(-c t) (A cos w t + B sin w t) about -m g/k until the contact opens, then a
 // flight.
 double height_after_bounce(double k, double d, double z0, double v0, double T) {
-    const double v1 = -std::sqrt(v0 * v0 + 2 * g0 * z0), t1 = (v0 - v1) / g0, sunk = mass * g0 / k;
-    const double c = d / (2 * mass), w = std::sqrt(k / mass - c * c), A = sunk, B = (v1 + c * A) / w;
+    const double v1 = -std::sqrt(v0 * v0 + 2 * g0 * z0), t1 = (v0 - v1) / g0, sunk = ball_mass * g0 / k;
+    const double c = d / (2 * ball_mass), w = std::sqrt(k / ball_mass - c * c), A = sunk,
+                 B = (v1 + c * A) / w;
     const auto z = [&](double t) {
         return -sunk + std::exp(-c * t) * (A * std::cos(w * t) + B * std::sin(w * t));
     };
