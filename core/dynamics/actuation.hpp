@@ -27,9 +27,10 @@ inline int end_of(const ParameterInterval& limits, Side side) {
 // is what `ctrl` holds for an actuator that has one.
 struct Saturation {
     Side control = Side::within, force = Side::within;
-    // b_2 <= 0 and not on a tendon, whose velocity couples dofs; matters only if the force is within its
+    // b_2 <= 0, no muscle and not on a tendon, whose velocity couples dofs; matters only if the force is within its
     // limits
     bool implicit = true;
+    MusclePiece muscle = {};  // the pieces of its curves
 };
 
 template <class T>
@@ -84,10 +85,12 @@ Saturation saturation(const Model& m, const T* theta, const T& coordinate, const
     Saturation s;
     if (a.activation < 0) s.control = side_of(value_of(ctrl[n]), a.control, theta);
     const T& control = clamped_control(a, theta, s, ctrl[n]);
-    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control);
+    const T length = gear * coordinate, rate = gear * velocity;
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control, length, rate);
     const T f = law.gain * control + law.b0 + law.b1 * gear * coordinate + law.b2 * gear * velocity;
     s.force = side_of(value_of(f), a.force, theta);
-    s.implicit = s.force != Side::within || (value_of(law.b2) <= 0 && a.tendon < 0);
+    if (a.muscle >= 0) s.muscle = muscle_piece(theta + a.muscle, length, rate);
+    s.implicit = s.force != Side::within || (value_of(law.b2) <= 0 && a.tendon < 0 && a.muscle < 0);
     return s;
 }
 
@@ -99,8 +102,9 @@ ActuatorOutput<T> actuator_output(const Model& m, const T* theta, const T& coord
                                   const T* ctrl, const Saturation& s, int n) {
     const Actuator& a = m.actuators[n];
     const T& control = clamped_control(a, theta, s, ctrl[n]);
-    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control);
     const T& gear = theta[m.actuator.gear.at(n)];
+    const ActuatorLaw<T> law =
+        actuator_law_at<T>(a, m.actuator, theta, n, control, gear * coordinate, gear * velocity);
     if (s.force != Side::within) return {gear * theta[end_of(a.force, s.force)], T(0)};
     const T f = law.gain * control + law.b0 + law.b1 * gear * coordinate;
     if (s.implicit) return {gear * f, -(law.b2 * gear * gear)};
@@ -112,16 +116,16 @@ void actuator_output_adj(const Model& m, const T* theta, const T& coordinate, co
                          T* theta_bar, T& coordinate_bar, T& velocity_bar, T* ctrl_bar) {
     const Actuator& a = m.actuators[n];
     const T control = clamped_control(a, theta, s, ctrl[n]);
-    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control);
     const T& gear = theta[m.actuator.gear.at(n)];
+    const T length = gear * coordinate, speed = gear * velocity;
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control, length, speed);
     T& gear_bar = theta_bar[m.actuator.gear.at(n)];
     if (s.force != Side::within) {
         gear_bar += bar.force * theta[end_of(a.force, s.force)];
         theta_bar[end_of(a.force, s.force)] += bar.force * gear;
         return;
     }
-    const T length = gear * coordinate, speed = gear * velocity,
-            f = law.gain * control + law.b0 + law.b1 * length, f_bar = gear * bar.force;
+    const T f = law.gain * control + law.b0 + law.b1 * length, f_bar = gear * bar.force;
     ActuatorLaw<T> law_bar{f_bar * control, f_bar, f_bar * length, T(0)};
     gear_bar += bar.force * f + f_bar * law.b1 * coordinate;
     coordinate_bar += f_bar * law.b1 * gear;
@@ -135,7 +139,13 @@ void actuator_output_adj(const Model& m, const T* theta, const T& coordinate, co
         gear_bar += T(2) * bar.force * law.b2 * speed;
         velocity_bar += f_bar * law.b2 * gear;
     }
-    actuator_law_at_adj(a, m.actuator, theta, n, control, law_bar, theta_bar, control_bar);
+    T length_bar(0), speed_bar(0);
+    actuator_law_at_adj(a, m.actuator, theta, n, control, length, speed, law_bar, theta_bar, control_bar,
+                        length_bar, speed_bar);
+    if (a.muscle < 0) return;
+    coordinate_bar += length_bar * gear;
+    velocity_bar += speed_bar * gear;
+    gear_bar += length_bar * coordinate + speed_bar * velocity;
 }
 
 // Adds an actuator of a joint or a fixed tendon to tau and B of its dofs.

@@ -11,10 +11,11 @@ struct ActivationRow {
     ActivationKind kind;
 };
 
-const std::array<ActivationRow, 3> activation_kinds{{
-    {ActivationType::integrator, {"integrator", false}},
-    {ActivationType::filter, {"filter", true}},
-    {ActivationType::exact_filter, {"exact_filter", true}},
+const std::array<ActivationRow, 4> activation_kinds{{
+    {ActivationType::integrator, {"integrator"}},
+    {ActivationType::filter, {"filter", {"time_constant"}}},
+    {ActivationType::exact_filter, {"exact_filter", {"time_constant"}}},
+    {ActivationType::muscle, {"muscle", {"rise_time", "fall_time"}}},
 }};
 
 }  // namespace

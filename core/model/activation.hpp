@@ -4,9 +4,11 @@
 //   integrator     w' = c
 //   filter         w' = (c - w)/T            T: time constant, s
 //   exact_filter   the same, solved over a step with c held constant
+//   muscle         w' = (c - w)/T,  T = T_rise (1/2 + 3/2 w) if c > w, T_fall/(1/2 + 3/2 w) otherwise, with c and the w of T
+//                  clamped to 0..1
 //
-// c is clamped to the control limits of the actuator, and w to limits of its own. (The integrator, filter and
-// filterexact of MuJoCo.)
+// c is clamped to the control limits of the actuator, and w to limits of its own. (The integrator, filter,
+// filterexact and muscle of MuJoCo.)
 #pragma once
 
 #include <limits>
@@ -17,25 +19,25 @@
 
 namespace costate {
 
-enum class ActivationType { integrator, filter, exact_filter };
+enum class ActivationType { integrator, filter, exact_filter, muscle };
 
 // The dynamics of an actuator to be added to a ModelBuilder.
 struct ActivationSpec {
     ActivationType type = ActivationType::integrator;
-    double time_constant = 0;  // of a filter, s
+    double times[2] = {0, 0};  // as ActivationKind::times, s
     double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
 };
 
 struct Activation {
     int actuator = 0;
     ActivationType type = ActivationType::integrator;
-    int time_constant = -1;  // index in theta, -1: none
+    int times[2] = {-1, -1};  // indices in theta of ActivationKind::times
     ParameterInterval range;
 };
 
 struct ActivationKind {
-    const char* name;  // in files
-    bool has_time_constant;
+    const char* name;        // in files
+    const char* times[2]{};  // names of its time constants in files and paths of parameters
 };
 const ActivationKind& activation_kind(ActivationType type);
 std::vector<std::string> activation_type_names();

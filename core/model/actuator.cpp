@@ -13,13 +13,14 @@ struct Row {
 
 using Control = ControlMeaning;
 
-const std::array<Row, 6> kinds{{
+const std::array<Row, 7> kinds{{
     {ActuatorType::motor, {"motor", Control::effort, true}},
     {ActuatorType::servo, {"servo", Control::position, true, {"kp"}, "kd"}},
     {ActuatorType::velocity, {"velocity", Control::velocity, true, {"kd"}}},
     {ActuatorType::general, {"general", Control::number, true, {"gain", "bias"}}},
     {ActuatorType::thruster, {"thruster", Control::effort, false}},
     {ActuatorType::dc_motor, {"dc_motor", Control::number, true, {"stall_torque", "no_load_speed"}}},
+    {ActuatorType::muscle, {"muscle", Control::number, true}},
 }};
 
 const std::array<ActuatorQuantity, 6> quantities{{

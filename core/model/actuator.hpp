@@ -11,6 +11,7 @@
 //   general   gain and bias as given          (MuJoCo's general actuator in its affine form), with the gain
 //             gain + s_1 l + s_2 l' if it has slopes s
 //   dc_motor  f = stall_torque (ctrl - l' / no_load_speed)    ctrl is the fraction of the rated voltage
+//   muscle    core/model/muscle.hpp                           ctrl is the activation; f follows l and l' explicitly
 // An actuator on a tendon has the tendon's length in place of q (core/dynamics/tendon.hpp, spatial_tendon.hpp).
 // A thruster instead applies a force f = ctrl, N, at a point of its body along an axis
 // (core/dynamics/thrust.hpp).
@@ -22,12 +23,13 @@
 #include <string>
 
 #include "core/model/activation.hpp"
+#include "core/model/muscle.hpp"
 
 namespace costate {
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-enum class ActuatorType { motor, servo, velocity, general, thruster, dc_motor };
+enum class ActuatorType { motor, servo, velocity, general, thruster, dc_motor, muscle };
 
 // An actuator to be added to a ModelBuilder.
 struct ActuatorSpec {
@@ -48,6 +50,7 @@ struct ActuatorSpec {
     Vec3<double> moment = Vec3<double>::Zero();
     int tendon = -1;  // handle of the tendon that it drives instead of a joint
     std::optional<ActivationSpec> activation = {};
+    std::optional<MuscleSpec> muscle = {};  // of a muscle
 };
 
 struct Actuator {
@@ -63,6 +66,7 @@ struct Actuator {
     int tendon = -1;                             // index of the tendon that it drives instead of a joint
     int gain_slopes = -1;                        // index in theta of the two slopes of its gain, -1: none
     int activation = -1;  // index of the activation that its law reads in the place of the control, -1: none
+    int muscle = -1;      // index in theta of the numbers of a muscle, -1: none
 };
 
 // The parameters of all actuators, one slice per quantity. Every actuator has an entry in every slice;
@@ -106,7 +110,8 @@ ActuatorLaw<T> actuator_law(ActuatorType type, const ActuatorSlices& at, const T
     const T &kp = theta[at.kp.at(n)], &kd = theta[at.kd.at(n)], *b = theta + at.bias.at(n);
     switch (type) {
         case ActuatorType::motor:
-        case ActuatorType::thruster: break;
+        case ActuatorType::thruster:
+        case ActuatorType::muscle: break;
         case ActuatorType::servo: return {kp, T(0), -kp, -kd};
         case ActuatorType::velocity: return {kd, T(0), T(0), -kd};
         case ActuatorType::general: return {theta[at.gain.at(n)], b[0], b[1], b[2]};
@@ -123,7 +128,8 @@ void actuator_law_adj(ActuatorType type, const ActuatorSlices& at, const T* thet
     T &kp = theta_bar[at.kp.at(n)], &kd = theta_bar[at.kd.at(n)], *b = theta_bar + at.bias.at(n);
     switch (type) {
         case ActuatorType::motor:
-        case ActuatorType::thruster: break;
+        case ActuatorType::thruster:
+        case ActuatorType::muscle: break;
         case ActuatorType::servo:
             kp += bar.gain - bar.b1;
             kd -= bar.b2;
@@ -144,11 +150,16 @@ void actuator_law_adj(ActuatorType type, const ActuatorSlices& at, const T* thet
     }
 }
 
-// The law at a control, already clamped: the slopes of the gain s act as b_1 + s_1 ctrl and b_2 + s_2 ctrl.
+// The law at a control, already clamped, and at l and l': the slopes of the gain s act as b_1 + s_1 ctrl and b_2 + s_2 ctrl;
+// gain and b_0 of a muscle are those at l and l'.
 template <class T>
 ActuatorLaw<T> actuator_law_at(const Actuator& a, const ActuatorSlices& at, const T* theta, int n,
-                               const T& control) {
+                               const T& control, const T& length, const T& rate) {
     ActuatorLaw<T> law = actuator_law(a.type, at, theta, n);
+    if (a.muscle >= 0) {
+        const MuscleForce<T> f = muscle_force(theta + a.muscle, length, rate);
+        law.gain = f.active, law.b0 = f.passive;
+    }
     if (a.gain_slopes < 0) return law;
     law.b1 += theta[a.gain_slopes] * control;
     law.b2 += theta[a.gain_slopes + 1] * control;
@@ -156,8 +167,12 @@ ActuatorLaw<T> actuator_law_at(const Actuator& a, const ActuatorSlices& at, cons
 }
 template <class T>
 void actuator_law_at_adj(const Actuator& a, const ActuatorSlices& at, const T* theta, int n, const T& control,
-                         const ActuatorLaw<T>& bar, T* theta_bar, T& control_bar) {
+                         const T& length, const T& rate, const ActuatorLaw<T>& bar, T* theta_bar,
+                         T& control_bar, T& length_bar, T& rate_bar) {
     actuator_law_adj(a.type, at, theta, n, bar, theta_bar);
+    if (a.muscle >= 0)
+        muscle_force_adj(theta + a.muscle, length, rate, {bar.gain, bar.b0}, theta_bar + a.muscle, length_bar,
+                         rate_bar);
     if (a.gain_slopes < 0) return;
     control_bar += bar.b1 * theta[a.gain_slopes] + bar.b2 * theta[a.gain_slopes + 1];
     theta_bar[a.gain_slopes] += bar.b1 * control;

@@ -158,11 +158,12 @@ void add_activation(Model& m, const ActuatorSpec& spec, int n) {
     Activation a;
     a.actuator = n;
     a.type = spec.activation->type;
-    if (activation_kind(a.type).has_time_constant)
-        a.time_constant = m.layout
-                              .add("actuators", {spec.name}, "time_constant", 1, ParameterRange::positive,
-                                   {spec.activation->time_constant})
-                              .offset;
+    for (int i = 0; i < 2; ++i)
+        if (const char* time = activation_kind(a.type).times[i])
+            a.times[i] = m.layout
+                             .add("actuators", {spec.name}, time, 1, ParameterRange::positive,
+                                  {spec.activation->times[i]})
+                             .offset;
     a.range = m.layout.add_interval("actuators", spec.name, "activation_limits", spec.activation->lower,
                                     spec.activation->upper);
     m.actuators[n].activation = static_cast<int>(m.activations.size());
@@ -397,6 +398,17 @@ Model ModelBuilder::build() const {
                                              .add("actuators", {s.name}, "gain_slopes", 2, Range::any,
                                                   {(*s.gain_slopes)[0], (*s.gain_slopes)[1]})
                                              .offset;
+        if (s.muscle) {
+            MuscleSpec numbers = *s.muscle;
+            for (const MuscleQuantity& quantity : muscle_quantities()) {
+                const double* of = quantity.of(numbers);
+                const int at = m.layout
+                                   .add("actuators", {s.name}, quantity.name, quantity.width, quantity.range,
+                                        {of, of + quantity.width})
+                                   .offset;
+                if (m.actuators[n].muscle < 0) m.actuators[n].muscle = at;
+            }
+        }
         if (s.activation) add_activation(m, s, static_cast<int>(n));
     }
 

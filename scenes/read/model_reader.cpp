@@ -122,12 +122,39 @@ ActivationSpec read_dynamics(const Node& node) {
     node.expect_keys("dynamics");
     ActivationSpec a;
     a.type = static_cast<ActivationType>(node["type"].choice(activation_type_names()));
-    if (activation_kind(a.type).has_time_constant)
-        a.time_constant = node["time_constant"].positive();
-    else
-        node.forbid({"time_constant"}, "the dynamics are of type " + node["type"].text());
+    const ActivationKind& kind = activation_kind(a.type);
+    for (const char* key : {"time_constant", "rise_time", "fall_time"}) {
+        const auto* const at =
+            std::find_if(std::begin(kind.times), std::end(kind.times),
+                         [&](const char* time) { return time != nullptr && std::string_view(time) == key; });
+        if (at == std::end(kind.times))
+            node.forbid({key}, "the dynamics are of type " + node["type"].text());
+        else
+            a.times[at - std::begin(kind.times)] = node[key].positive();
+    }
     if (const auto limits = node.find("limits")) std::tie(a.lower, a.upper) = read_range(*limits);
     return a;
+}
+
+MuscleSpec read_muscle(const Node& node) {
+    node.expect_keys("muscle");
+    MuscleSpec m;
+    for (const MuscleQuantity& quantity : muscle_quantities()) {
+        const std::string_view name = quantity.name;
+        const bool needed = name == "force" || name == "length_range";
+        if (!needed && !node.has(quantity.name)) continue;
+        const Node value = node[quantity.name];
+        double* const of = quantity.of(m);
+        if (quantity.range == ParameterRange::interval)
+            std::tie(of[0], of[1]) = read_range(value);
+        else
+            *of = quantity.range == ParameterRange::nonnegative ? value.nonnegative()
+                  : quantity.range == ParameterRange::positive  ? value.positive()
+                                                                : value.number();
+    }
+    if (!(m.lmin < 1 && m.lmax > 1)) node.fail("needs lmin below 1 and lmax above 1", "correct them");
+    if (!(m.fvmax > 1)) node.fail("needs fvmax above 1", "correct it");
+    return m;
 }
 
 ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames& names) {
@@ -174,6 +201,10 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
         const std::vector<double> s = slopes->numbers(2);
         a.gain_slopes = {s[0], s[1]};
     }
+    if (a.type == ActuatorType::muscle)
+        a.muscle = read_muscle(node["muscle"]);
+    else
+        node.forbid({"muscle"}, because);
     read_quantities(node, kind, because, a);
     if (const auto limits = node.find("control_limits"))
         std::tie(a.control_lower, a.control_upper) = read_range(*limits);

@@ -4,6 +4,7 @@
 
 #include "core/dynamics/crba.hpp"
 #include "core/dynamics/inverse_weights.hpp"
+#include "core/dynamics/ltl.hpp"
 #include "core/dynamics/spatial_tendon.hpp"
 
 namespace costate {
@@ -50,10 +51,8 @@ struct Reference {
 
     double diagonal(int dof) const { return inertia[m.dofs[dof].row + m.dofs[dof].depth]; }
 
-    // Sum of the inertias of the dofs that an actuator drives, each divided by the square of its moment arm
-    double driven_inertia(int n) const {
-        const Actuator& a = m.actuators[n];
-        const double gear = theta[m.actuator.gear.at(n)];
+    // Of the dofs that an actuator drives, before the gear
+    std::map<int, double> moment_arms(const Actuator& a) const {
         std::map<int, double> arms;
         if (a.tendon < 0) {
             arms[a.v] = 1;
@@ -64,11 +63,27 @@ struct Reference {
             for (size_t i = 0; i < tendon.joints.size(); ++i)
                 arms[tendon.joints[i].v] += theta[tendon.coefficients + static_cast<int>(i)];
         }
+        return arms;
+    }
+
+    // Sum of the inertias of the dofs that an actuator drives, each divided by the square of its moment arm
+    double driven_inertia(int n) const {
+        const double gear = theta[m.actuator.gear.at(n)];
         double sum = 0;
-        for (const auto& [dof, arm] : arms)
+        for (const auto& [dof, arm] : moment_arms(m.actuators[n]))
             if (const double square = arm * arm * gear * gear; square > least_inertia)
                 sum += diagonal(dof) / square;
         return sum;
+    }
+
+    // The length of the accelerations of all dofs by a unit force of an actuator
+    double acceleration(int n) const {
+        VecX<double> a = VecX<double>::Zero(m.nv), L = inertia;
+        for (const auto& [dof, arm] : moment_arms(m.actuators[n]))
+            a[dof] = arm * theta[m.actuator.gear.at(n)];
+        ltl_factor_inplace(m, L.data());
+        ltl_solve_inplace(m, L.data(), 0, m.nv, a.data());
+        return a.norm();
     }
 
     const Model& m;
@@ -106,12 +121,16 @@ void put_spring(const Model& m, const InverseWeights& weights, const DampingRati
 
 DampingRatios take_damping_ratios(Json& model) {
     DampingRatios out;
-    if (model.contains("actuators"))
-        for (size_t n = 0; n < model["actuators"].size(); ++n)
-            if (Json& actuator = model["actuators"][n]; actuator.contains(damping_ratio_key)) {
-                out.actuators.emplace_back(static_cast<int>(n), actuator[damping_ratio_key].get<double>());
-                actuator.erase(damping_ratio_key);
-            }
+    for (size_t n = 0; model.contains("actuators") && n < model["actuators"].size(); ++n) {
+        Json& actuator = model["actuators"][n];
+        const auto take = [&](const char* key, std::vector<std::pair<int, double>>& to) {
+            if (!actuator.contains(key)) return;
+            to.emplace_back(static_cast<int>(n), actuator[key].get<double>());
+            actuator.erase(key);
+        };
+        take(damping_ratio_key, out.actuators);
+        take(muscle_scale_key, out.muscles);
+    }
     for_each_joint(model, [&](Json& joint) {
         if (!joint.contains(spring_damper_key)) return;
         const Json given = joint[spring_damper_key];
@@ -127,6 +146,8 @@ void put_damping(const DampingRatios& ratios, const ModelInput& input, Json& mod
     const Reference reference(m);
     for (const auto& [n, ratio] : ratios.actuators)
         put_gain(reference, n, ratio, model["actuators"][n]);
+    for (const auto& [n, scale] : ratios.muscles)  // MuJoCo documentation, "scale" of muscles
+        model["actuators"][n]["muscle"]["force"] = scale / std::max(least_inertia, reference.acceleration(n));
     if (ratios.joints.empty()) return;
     const InverseWeights weights = inverse_weights(m, m.neutral_configuration());
     for_each_joint(model, [&](Json& joint) {

@@ -1,4 +1,5 @@
-// Springs and dampers that a file gives by time constants and damping ratios, as MJCF does. They become numbers at
+// Springs and dampers that a file gives by time constants and damping ratios, and forces of muscles that it gives by the
+// acceleration that they cause, as MJCF does. They become numbers at
 // the reference configuration of the model, where all coordinates are 0, and do not follow its parameters after that.
 #pragma once
 
@@ -14,8 +15,9 @@ struct DampingRatios {
         bool spring, damper;  // that the joint has
     };
     std::vector<std::pair<int, double>> actuators;  // index and damping ratio of a position servo
+    std::vector<std::pair<int, double>> muscles;    // index and scale of a muscle
     std::map<std::string, Spring> joints;           // by name
-    bool empty() const { return actuators.empty() && joints.empty(); }
+    bool empty() const { return actuators.empty() && muscles.empty() && joints.empty(); }
 };
 DampingRatios take_damping_ratios(Json& model);
 

@@ -49,12 +49,14 @@ template <class T> T actuator_law_force(const SensorInputs<T>& in, int n) {
     const Saturation side = saturation_now(in, n);
     if (side.force != Side::within) return in.theta[end_of(a.force, side.force)];
     const T& control = clamped_control(a, in.theta, side, in.u[n]);
-    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control);
     const T& gear = in.theta[m.actuator.gear.at(n)];
+    T q(0), v(0);
+    if (a.on_joint)
+        q = drive_length(m, in.theta, in.k(), a, in.x), v = drive_rate(m, in.theta, in.k(), a, in.v());
+    const T length = gear * q, rate = gear * v;
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control, length, rate);
     const T f = law.gain * control;
-    if (!a.on_joint) return f;
-    return f + law.b0 + law.b1 * gear * drive_length(m, in.theta, in.k(), a, in.x) +
-           law.b2 * gear * drive_rate(m, in.theta, in.k(), a, in.v());
+    return a.on_joint ? T(f + law.b0 + law.b1 * gear * q + law.b2 * gear * v) : f;
 }
 template <class T>
 void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, const SensorBars<T>& bar) {
@@ -63,14 +65,16 @@ void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, co
     const Saturation side = saturation_now(in, n);
     if (side.force != Side::within) return void(bar.theta[end_of(a.force, side.force)] += f_bar);
     const T control = clamped_control(a, in.theta, side, in.u[n]);
-    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control);
     const T& gear = in.theta[m.actuator.gear.at(n)];
+    T q(0), v(0);
+    if (a.on_joint)
+        q = drive_length(m, in.theta, in.k(), a, in.x), v = drive_rate(m, in.theta, in.k(), a, in.v());
+    const T length = gear * q, rate = gear * v;
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control, length, rate);
     T& control_bar = side.control == Side::within ? bar.u[n] : bar.theta[end_of(a.control, side.control)];
     control_bar += f_bar * law.gain;
     ActuatorLaw<T> law_bar{f_bar * control, T(0), T(0), T(0)};
     if (a.on_joint) {
-        const T q = drive_length(m, in.theta, in.k(), a, in.x),
-                v = drive_rate(m, in.theta, in.k(), a, in.v());
         law_bar.b0 = f_bar;
         law_bar.b1 = f_bar * gear * q;
         law_bar.b2 = f_bar * gear * v;
@@ -79,7 +83,14 @@ void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, co
         drive_rate_adj<T>(m, in.theta, in.k(), a, in.v(), f_bar * law.b2 * gear, bar.s.bar, bar.theta,
                           bar.x + in.w.nv());
     }
-    actuator_law_at_adj(a, m.actuator, in.theta, n, control, law_bar, bar.theta, control_bar);
+    T length_bar(0), rate_bar(0);
+    actuator_law_at_adj(a, m.actuator, in.theta, n, control, length, rate, law_bar, bar.theta, control_bar,
+                        length_bar, rate_bar);
+    if (a.muscle < 0) return;
+    bar.theta[m.actuator.gear.at(n)] += length_bar * q + rate_bar * v;
+    drive_length_adj<T>(m, in.theta, in.k(), a, in.x, length_bar * gear, bar.s.bar, bar.theta, bar.x);
+    drive_rate_adj<T>(m, in.theta, in.k(), a, in.v(), rate_bar * gear, bar.s.bar, bar.theta,
+                      bar.x + in.w.nv());
 }
 
 template <class T> void actuator_force(const SensorInputs<T>& in, const Sensor& s, T* y) {

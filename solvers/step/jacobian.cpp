@@ -24,8 +24,9 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction)
             return false;
     return std::ranges::none_of(w.model.tendons, &Tendon::spatial) &&
-           std::ranges::all_of(w.model.actuators,
-                               [](const Actuator& a) { return a.on_joint && a.gain_slopes < 0; });
+           std::ranges::all_of(w.model.actuators, [](const Actuator& a) {
+               return a.on_joint && a.gain_slopes < 0 && a.muscle < 0;
+           });
 }
 
 // Puts the rows of v+ in the place of those of q+: the rate of displacement is v+, or v+ + w.

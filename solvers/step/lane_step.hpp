@@ -54,12 +54,16 @@ template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
     std::uint64_t hash = s.contacts.detection.hash();
     const auto mix = [&](std::uint64_t value) { hash = mixed(hash, value); };
     for (const Saturation side : s.saturations)
-        mix(static_cast<std::uint64_t>(side.implicit) << 4 | static_cast<std::uint64_t>(side.control) << 2 |
+        mix(static_cast<std::uint64_t>(side.muscle.speed) << 8 |
+            static_cast<std::uint64_t>(side.muscle.length) << 5 |
+            static_cast<std::uint64_t>(side.implicit) << 4 | static_cast<std::uint64_t>(side.control) << 2 |
             static_cast<std::uint64_t>(side.force));
     for (const Side side : s.springs)
         mix(static_cast<std::uint64_t>(side));
     for (const ActivationSides side : s.activation_sides)
-        mix(static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.range));
+        mix(static_cast<std::uint64_t>(side.rises) << 8 | static_cast<std::uint64_t>(side.unit_control) << 6 |
+            static_cast<std::uint64_t>(side.unit_activation) << 4 |
+            static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.range));
     for (const ContactPoint<T>& c : s.contacts.points)
         mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
     for (const RowBlock& b : s.rows.blocks) {

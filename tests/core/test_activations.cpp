@@ -1,6 +1,8 @@
 // Activations of actuators: the dot-product test, closed forms, gradients, Jacobians, lanes and batches.
 #include "core/dynamics/activation.hpp"
 
+#include <set>
+
 #include "adjoint/batch/batch.hpp"
 #include "adjoint/check/gradcheck.hpp"
 #include "adjoint/objective/objective.hpp"
@@ -18,7 +20,7 @@ using namespace costate::test;
 namespace {
 
 constexpr ActivationType all_types[] = {ActivationType::integrator, ActivationType::filter,
-                                        ActivationType::exact_filter};
+                                        ActivationType::exact_filter, ActivationType::muscle};
 
 // A chain of joints, and for each type of dynamics an actuator within its limits, one with its control beyond them and
 // one with its activation beyond them; and a motor and a thruster.
@@ -32,18 +34,63 @@ Model activated_model(Rng& g) {
         builder.add_actuator(a);
     };
     const ActuatorType laws[] = {ActuatorType::motor, ActuatorType::servo, ActuatorType::thruster};
+    ActuatorSpec flexor;
+    flexor.type = ActuatorType::muscle, flexor.muscle = {2, {-2, 2}, {0.7, 1.3}};
+    flexor.activation = {ActivationType::muscle, {0.02, 0.05}};
     add({});
+    add(flexor);
     for (const ActivationType type : all_types)
         for (int side = 0; side < 3; ++side) {
             ActuatorSpec a;
             a.type = laws[side];
-            a.activation = {type, g.uniform(0.05, 0.2)};
+            a.activation = {type, {g.uniform(0.05, 0.2), g.uniform(0.1, 0.3)}};
             a.control_lower = side == 1 ? 3 : -5, a.control_upper = 8;
             a.activation->lower = side == 2 ? 4 : -6, a.activation->upper = 9;
             add(a);
         }
     return builder.build();
 }
+
+// The numbers of a muscle, length and rate on every piece of its curves -> forces.
+struct MusclePass : StagePass {
+    std::vector<double> p, p_bar;
+    std::vector<D> p_dual;
+    std::vector<double> length, rate, length_bar, rate_bar, force, force_bar;
+    std::vector<D> length_dual, rate_dual, force_dual;
+    MusclePass(Rng& g, Regime r)
+        : p{3, -0.5, 1.5, 0.6, 1.2, 0.5 + 0.05 * g.normal(), 1.6 + 0.05 * g.normal(), 1.5, 1.3, 1.25} {
+        p_bar.resize(p.size()), p_dual.resize(p.size());
+        const double L_0 =
+            (p[MuscleAt::longest] - p[MuscleAt::shortest]) / (p[MuscleAt::range_1] - p[MuscleAt::range_0]);
+        std::set<std::pair<int, int>> pieces;
+        for (const double L : {0.3, 0.65, 0.9, 1.15, 1.45, 1.9})
+            for (const double V : {-1.3, -0.4, 0.1, 0.6}) {
+                length.push_back(p[MuscleAt::shortest] + (L - p[MuscleAt::range_0]) * L_0 +
+                                 1e-3 * g.around_zero(r));
+                rate.push_back(V * L_0 * p[MuscleAt::vmax] + 1e-3 * g.around_zero(r));
+                const MusclePiece piece = muscle_piece(p.data(), length.back(), rate.back());
+                pieces.insert({piece.length, piece.speed});
+            }
+        REQUIRE(pieces.size() == 24);
+        length_bar.resize(length.size()), rate_bar = length_bar, force_bar.resize(2 * length.size());
+        length_dual.resize(length.size()), rate_dual = length_dual, force_dual.resize(force_bar.size());
+        in.add(p, p_dual, p_bar);
+        in.add_along_direction(g, [&](Inputs& all) { all.add(length, length_dual, length_bar); });
+        in.add_along_direction(g, [&](Inputs& all) { all.add(rate, rate_dual, rate_bar); });
+        out.add<double>(force_dual, force_bar);
+    }
+    void run_duals() override {
+        for (size_t i = 0; i < length.size(); ++i) {
+            const MuscleForce<D> f = muscle_force(p_dual.data(), length_dual[i], rate_dual[i]);
+            force_dual[2 * i] = f.active, force_dual[2 * i + 1] = f.passive;
+        }
+    }
+    void run_adjoint() override {
+        for (size_t i = 0; i < length.size(); ++i)
+            muscle_force_adj(p.data(), length[i], rate[i], {force_bar[2 * i], force_bar[2 * i + 1]},
+                             p_bar.data(), length_bar[i], rate_bar[i]);
+    }
+};
 
 // Parameters, time step, activations and controls -> the next activations, and what the force laws read.
 struct ActivationPass : StagePass {
@@ -106,7 +153,7 @@ ToyState activated_state(Rng& g, Regime r, const Settings& settings = Settings()
     t.x.setZero(w.nx());
     t.x.head(w.own_nx()) << random_configuration(w.model, g, r), random_vector(w.nv(), g, r),
         random_vector(w.na(), g, r);
-    t.u = VecX<double>::Constant(w.nu(), 1) + 0.5 * random_vector(w.nu(), g, r);
+    t.u = VecX<double>::Constant(w.nu(), 0.5) + 0.05 * random_vector(w.nu(), g, r);
     return t;
 }
 
@@ -127,7 +174,7 @@ struct ActivationStepPass : StepSensorPass {
         return t;
     }
     // without effect: controls beyond their limits, and those whose activations are beyond theirs
-    ActivationStepPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g, 6) {}
+    ActivationStepPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g, 8) {}
 };
 
 // A cart of 2 kg on a rail under a motor with dynamics.
@@ -160,11 +207,13 @@ Scene arm(const std::string& more = "") {
             {"name": "f", "joint": "b", "type": "general", "gain": 2, "bias": [0.1, -1, 0.05], "gain_slopes": [0.3, -0.1],
              "dynamics": {"type": "filter", "time_constant": 0.04}},
             {"name": "e", "joint": "c", "type": "motor", "gear": 2, "dynamics": {"type": "exact_filter", "time_constant": 0.02}},
-            {"name": "plain", "joint": "c", "type": "motor"}]}}],
+            {"name": "plain", "joint": "c", "type": "motor"},
+            {"name": "m", "joint": "b", "type": "muscle", "gear": 0.9, "muscle": {"force": 3, "length_range": [-1.5, 0.8], "range": [0.6, 1.3]},
+             "dynamics": {"type": "muscle", "rise_time": 0.03, "fall_time": 0.08}}]}}],
         "initial": {"joints": {"m/a": 0.2, "m/b": -0.5}, "velocities": {"m/a": 1},
-                    "activations": {"m/f": 0.4, "m/e": -0.3}, "optimize": {"activations": ["m/f", "m/i"]}},
+                    "activations": {"m/f": 0.4, "m/e": -0.3, "m/m": 0.3}, "optimize": {"activations": ["m/f", "m/i"]}},
         "controls": [{"actuators": ["m/i"], "schedule": [[0, 3], [0.15, 0.2], [0.3, -0.5]]},
-                     {"actuators": ["m/f", "m/e", "m/plain"], "initial": 0.5, "optimize": {"knots": 5}}],
+                     {"actuators": ["m/f", "m/e", "m/plain", "m/m"], "initial": 0.5, "optimize": {"knots": 5}}],
         "parameters": [{"path": "actuators/m/f/time_constant", "optimize": true}],
         "objective": [{"term": "position", "body": "m/c", "point": [0.1, 0.2, 0.3], "target": [1, 0.5, 2]},
                       {"term": "velocity", "body": "m/c", "target": [1, 0, 1]}])" +
@@ -179,6 +228,7 @@ double distance(const StepJacobian::Matrix& A, const StepJacobian::Matrix& B) {
 
 }  // namespace
 
+TEST_CASE("adjoint: muscle_force") { check_pass<MusclePass>(1e-12); }
 TEST_CASE("adjoint: free_activation, step_activations, force_inputs") { check_pass<ActivationPass>(1e-12); }
 TEST_CASE("adjoint: a step with activations, with sensors") { check_pass<ActivationStepPass>(1e-11); }
 
@@ -240,7 +290,7 @@ TEST_CASE(
     for (const char* solver : {"pgs", "ncp"}) {
         CAPTURE(solver);
         const Scene s = arm(std::string(R"(, "solver": {"type": ")") + solver + R"("})");
-        REQUIRE(s.world.na() == 3);
+        REQUIRE(s.world.na() == 4);
         CHECK(s.initial_state == std::vector<int>{18, 19});
         Simulation simulation(s.world, s.objective);
         Rollout<Simulation> rollout(simulation, s.plan, s.steps);
@@ -320,7 +370,7 @@ TEST_CASE("activations: lanes and batches have the bits of single steps") {
         for (int k = 0; k < w.nx(); ++k)
             lane_x[k * width + i] = s.x0[k];
         for (int k = 0; k < w.nu(); ++k)
-            lane_u[k * width + i] = 0.1 * (i + 1);
+            lane_u[k * width + i] = 0.5 + 0.1 * i / width;
     }
     REQUIRE(lanes->step(lane_x.data(), lane_u.data(), lane_next.data()));
     VecX<double> bars(w.ndx() * width), theta_bar = VecX<double>::Zero(w.np() * width),
@@ -354,10 +404,28 @@ TEST_CASE("activations: dynamics with missing or needless keys are refused") {
     CHECK(complaint([] { cart(R"({"type": "filter"})"); }).find("time_constant") != std::string::npos);
     CHECK(complaint([] { cart(R"({"type": "filter", "time_constant": 0})"); }).find("time_constant") !=
           std::string::npos);
+    CHECK(complaint([] { cart(R"({"type": "muscle", "rise_time": 1})"); }).find("fall_time") !=
+          std::string::npos);
     CHECK(complaint([] { cart(R"({"type": "integrator", "time_constant": 1})"); }).find("integrator") !=
           std::string::npos);
     CHECK(complaint([] { cart(R"({"type": "smooth"})"); }).find("exact_filter") != std::string::npos);
     CHECK(complaint([] {
               cart(R"({"type": "integrator"})", R"(, "initial": {"activations": {"m/cart": 1}})");
           }).find("actuator with dynamics") != std::string::npos);
+}
+
+// Two steps by hand: the muscle at its optimal length, at rest, rises by rise_time (1/2 + 3/2 w).
+TEST_CASE("activations: a muscle at its optimal length pulls with its peak force times the activation") {
+    const Scene s = scene_from_json(
+        parse_json(
+            R"({"steps": 1, "time_step": 0.001, "gravity": [0, 0, 0], "models": [{"name": "m", "model": {
+            "bodies": [{"name": "cart", "joint": {"type": "prismatic", "axis": [1, 0, 0]}, "mass": 2, "inertia": [0, 0, 0, 0, 0, 0]}],
+            "actuators": [{"name": "flexor", "joint": "cart", "type": "muscle", "muscle": {"force": 10, "length_range": [-0.5, 0.5], "range": [0.75, 1.25]},
+                           "dynamics": {"type": "muscle", "rise_time": 0.01, "fall_time": 0.04}}]}}],
+            "initial": {"activations": {"m/flexor": 0.6}}, "controls": [{"actuators": ["*"], "initial": 2}]})",
+            "flexor"),
+        "flexor.json");
+    const VecX<double> x = walk(s, 1);
+    CHECK(x[1] == doctest::Approx(-0.001 * 10 * 0.6 / 2).epsilon(1e-14));
+    CHECK(x[2] == doctest::Approx(0.6 + 0.001 * (1 - 0.6) / (0.01 * (0.5 + 1.5 * 0.6))).epsilon(1e-14));
 }

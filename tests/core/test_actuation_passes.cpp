@@ -49,7 +49,7 @@ struct ActuationPass : PassCase {
         }
     }
     ActuatorLaw<double> law(int n) const {
-        return actuator_law_at(m.actuators[n], m.actuator, theta.data(), n, ctrl[n]);
+        return actuator_law_at(m.actuators[n], m.actuator, theta.data(), n, ctrl[n], 0.0, 0.0);
     }
     int inputs() const {
         return static_cast<int>(parameters.size() + coordinates.size() + velocities.size()) + m.nu;
@@ -155,7 +155,8 @@ struct ActuatorLawPass : ActuatorForcePass {
         Covector y;
         for (int n = 0; n < m.nu; ++n) {
             const D control(ctrl[n], sloped ? x_dot[parameters.size() + static_cast<size_t>(n)] : 0);
-            const ActuatorLaw<D> law = actuator_law_at(m.actuators[n], m.actuator, th.data(), n, control);
+            const ActuatorLaw<D> law =
+                actuator_law_at(m.actuators[n], m.actuator, th.data(), n, control, D(0), D(0));
             y.insert(y.end(), {law.gain.d, law.b0.d, law.b1.d, law.b2.d});
         }
         return y;
@@ -168,8 +169,10 @@ struct ActuatorLawPass : ActuatorForcePass {
         if (sloped) std::copy(prior.end() - m.nu, prior.end(), controls.begin());
         for (int n = 0; n < m.nu; ++n) {
             const double* b = y_bar.data() + 4 * n;
-            actuator_law_at_adj(m.actuators[n], m.actuator, theta.data(), n, ctrl[n],
-                                {b[0], b[1], b[2], b[3]}, theta_bar.data(), controls[static_cast<size_t>(n)]);
+            double none = 0;
+            actuator_law_at_adj(m.actuators[n], m.actuator, theta.data(), n, ctrl[n], 0.0, 0.0,
+                                {b[0], b[1], b[2], b[3]}, theta_bar.data(), controls[static_cast<size_t>(n)],
+                                none, none);
         }
         Covector x_bar;
         for (const int p : parameters)

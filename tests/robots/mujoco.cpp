@@ -56,7 +56,7 @@ void check_same(const CModel& ours, const mjModel& theirs) {
     differ("coordinates", ours.nq, static_cast<int>(theirs.nq));
     differ("dofs", ours.nv, static_cast<int>(theirs.nv));
     differ("actuators", ours.nu, static_cast<int>(theirs.nu));
-    differ("activations", 0, static_cast<int>(theirs.na));
+    differ("activations", costate_model_count(ours.get(), COSTATE_ACTIVATION), static_cast<int>(theirs.na));
     for (int i = 0; i < costate_model_count(ours.get(), COSTATE_JOINT); ++i) {
         int layout[4];
         check(costate_model_joint(ours.get(), i, layout));

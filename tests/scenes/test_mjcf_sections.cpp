@@ -126,9 +126,10 @@ TEST_CASE("MJCF: numbers that an attribute does not give are those of its defaul
 }
 
 TEST_CASE("MJCF: actuators without counterpart are left out, and keyframes still fit") {
-    const MjcfText m = mjcf(driven("<muscle joint='h'/><motor name='a' tendon='t'/><motor name='b' "
-                                   "joint='h'/><general joint='h' dyntype='user'/>") +
-                            "<keyframe><key ctrl='1 2 3 4'/></keyframe>");
+    const MjcfText m =
+        mjcf(driven("<general joint='h' gaintype='user'/><motor name='a' tendon='t'/><motor name='b' "
+                    "joint='h'/><general joint='h' dyntype='user'/>") +
+             "<keyframe><key ctrl='1 2 3 4'/></keyframe>");
     CHECK(m.imported.model["actuators"].size() == 1);
     CHECK(m.imported.model["keyframes"][0]["controls"] == Json{{"b", 3.0}});
     CHECK(m.warnings.size() == 3);
@@ -165,6 +166,40 @@ TEST_CASE("MJCF: dynamics of actuators, and the activations of keyframes") {
     CHECK(m.warnings.size() == 2);
     const Scene scene = m.scene();
     CHECK((scene.world.na() == 5 && scene.x0.tail(5) == (VecX<double>(5) << 1, 3, 4, 5, 6).finished()));
+}
+
+TEST_CASE("MJCF: muscles, with the force that their scale gives, and the range of their joint") {
+    const std::string text =
+        "<mujoco><worldbody><body><joint name='h' axis='0 1 0' limited='true' range='-60 30' ref='30'/>"
+        "<inertial pos='0 0 0' mass='1' diaginertia='.1 .2 .1'/><body><joint name='free'/><inertial pos='0 0 "
+        "0' "
+        "mass='1' diaginertia='.1 .1 .1'/></body></body></worldbody><actuator><muscle name='a' joint='h' "
+        "gear='-2' "
+        "scale='50'/><muscle name='b' joint='h' lengthrange='-1 2' force='30' timeconst='.02 .03' range='.8 "
+        "1.2' "
+        "lmin='.4' fvmax='1.5'/><general name='c' joint='h' lengthrange='-1 2' dyntype='muscle' dynprm='.1 "
+        ".2' "
+        "gaintype='muscle' biastype='muscle' gainprm='.7 1 20 200 .5 1.6 1.5 1.3 1.2' biasprm='.7 1 20 200 "
+        ".5 1.6 "
+        "1.5 1.3 1.2'/><muscle name='d' joint='free'/></actuator></mujoco>";
+    const ImportedModel imported = parse_model(text, "m.xml", {}, nullptr);
+    REQUIRE(imported.warnings.size() == 1);
+    CHECK(imported.warnings[0].find("<muscle> without \"lengthrange\" is not supported") !=
+          std::string::npos);
+    const Json& a = imported.model["actuators"];
+    REQUIRE(a.size() == 3);
+    const double degree = std::acos(-1.0) / 180;
+    // l = gear (q + ref): from -2 (30) to -2 (-60) degrees, less -2 (30).
+    CHECK(json_value(a[0]["muscle"]["length_range"][0]) == doctest::Approx(0));
+    CHECK(json_value(a[0]["muscle"]["length_range"][1]) == doctest::Approx(180 * degree));
+    CHECK((!a[0].contains("muscle_scale") && json_value(a[0]["muscle"]["force"]) > 1));
+    CHECK(a[0]["dynamics"] == Json{{"type", "muscle"}, {"rise_time", 0.01}, {"fall_time", 0.04}});
+    const Json& b = a[1]["muscle"];
+    CHECK((b["force"] == 30 && b["range"] == Json{0.8, 1.2} && b["lmin"] == 0.4 && b["fvmax"] == 1.5));
+    CHECK(json_value(b["length_range"][0]) == doctest::Approx(-1 - 30 * degree));
+    CHECK(a[1]["dynamics"] == Json{{"type", "muscle"}, {"rise_time", 0.02}, {"fall_time", 0.03}});
+    CHECK((a[2]["muscle"]["force"] == 20 && a[2]["muscle"]["range"] == Json{0.7, 1.0}));
+    CHECK(a[2]["dynamics"] == Json{{"type", "muscle"}, {"rise_time", 0.1}, {"fall_time", 0.2}});
 }
 
 TEST_CASE("MJCF: equalities hold at the reference") {

@@ -84,7 +84,7 @@ ToyState every_shape_state(unsigned seed) {
     }
     ActuatorSpec rotor;
     rotor.name = "rotor", rotor.type = ActuatorType::thruster, rotor.body = 0;
-    rotor.activation = {ActivationType::exact_filter, 0.01};
+    rotor.activation = {ActivationType::exact_filter, {0.01}};
     builder.add_actuator(rotor);
     Model m = builder.build();
     ShapeSet set = build_shapes(m, shapes);

@@ -138,7 +138,7 @@ double condition(const StepScratch<double>& s) {
 // A step's Jacobian against all rows by step_adj, and against dual numbers along random directions.
 Errors compare(const ToyState& t, Stream& g, Agreement& tally) {
     const World& w = t.world;
-    const int nv = w.nv();
+    const int ndx = w.ndx();
     StepScratch<double> s(w);
     run_step(t, s);
     tally.add(w, s);
@@ -152,9 +152,9 @@ Errors compare(const ToyState& t, Stream& g, Agreement& tally) {
     ToyState solved = t;
     solved.world.settings.felt_distance = 0;
     solved.world.settings.complementarity_aware = false;
-    Matrix rows_x(2 * nv, 2 * nv), rows_u(2 * nv, w.nu()), rows_theta(2 * nv, w.np());
-    for (int i = 0; i < 2 * nv; ++i) {
-        const StepBars bars = step_bars(solved, s, VecX<double>::Unit(2 * nv, i));
+    Matrix rows_x(ndx, ndx), rows_u(ndx, w.nu()), rows_theta(ndx, w.np());
+    for (int i = 0; i < ndx; ++i) {
+        const StepBars bars = step_bars(solved, s, VecX<double>::Unit(ndx, i));
         rows_x.row(i) = bars.x.transpose(), rows_u.row(i) = bars.u.transpose(),
         rows_theta.row(i) = bars.theta.transpose();
     }
@@ -172,9 +172,9 @@ Errors compare(const ToyState& t, Stream& g, Agreement& tally) {
     if (w.settings.impact == Impact::elastic || (swept && w.implicit_gradient())) return e;
     StepScratch<D> dual(w);
     for (int k = 0; k < 3; ++k) {
-        VecX<double> dx = VecX<double>::Zero(2 * nv), du = VecX<double>::Zero(w.nu()),
+        VecX<double> dx = VecX<double>::Zero(ndx), du = VecX<double>::Zero(w.nu()),
                      dtheta = VecX<double>::Zero(w.np());
-        if (k == 0) dx = random_vector(2 * nv, g, Regime::random);
+        if (k == 0) dx = random_vector(ndx, g, Regime::random);
         if (k == 1) du = random_vector(w.nu(), g, Regime::random);
         if (k == 2) dtheta = t.theta.cwiseProduct(random_vector(w.np(), g, Regime::random));
         const VecX<double> pushed = push_step(t, dual, dtheta, dx, du);
@@ -205,7 +205,7 @@ void check_products(const ToyState& t, const Variant& v, Stream& g, Agreement& t
 
 // The first step of a scene with a loaded contact among the first 300 steps, otherwise the last of these.
 ToyState bearing_state(const Scene& s) {
-    ToyState t{s.world, s.theta, s.x0.head(s.world.nq() + s.world.nv()), VecX<double>::Zero(s.world.nu())};
+    ToyState t{s.world, s.theta, s.x0.head(s.world.own_nx()), VecX<double>::Zero(s.world.nu())};
     t.world.settings.warm_start = false;
     StepScratch<double> scratch(t.world);
     for (int k = 0; k < std::min(s.steps, 300); ++k) {

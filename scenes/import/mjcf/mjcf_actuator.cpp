@@ -1,6 +1,6 @@
 // Actuators of MJCF. All have the affine law f = gain ctrl + b_0 + b_1 l + b_2 l', whose gain may be affine, too, or read
 // an activation in the place of ctrl; shortcuts (motor, position, velocity, damper, intvelocity, cylinder) and defaults set
-// parts of it, whatever the kind of the actuator.
+// parts of it, or that of a muscle, whatever the kind of the actuator.
 #include <algorithm>
 #include <array>
 #include <numbers>
@@ -23,15 +23,26 @@ constexpr std::initializer_list<const char*> actuator_keys = {
     "bias",       "gain",      "body"};
 
 // Dynamics of MJCF and their names in a scene.
-constexpr std::pair<const char*, const char*> dynamics_names[] = {
-    {"integrator", "integrator"}, {"filter", "filter"}, {"filterexact", "exact_filter"}};
+constexpr std::pair<const char*, const char*> dynamics_names[] = {{"integrator", "integrator"},
+                                                                  {"filter", "filter"},
+                                                                  {"filterexact", "exact_filter"},
+                                                                  {"muscle", "muscle"}};
+
+// The numbers of a muscle in MuJoCo's order: attributes of <muscle>, and their defaults. The first is two numbers wide.
+constexpr std::pair<const char*, double> muscle_numbers[] = {{"range", 0.75}, {"", 1.05},     {"force", -1},
+                                                             {"scale", 200},  {"lmin", 0.5},  {"lmax", 1.6},
+                                                             {"vmax", 1.5},   {"fpmax", 1.3}, {"fvmax", 1.2}};
+constexpr size_t muscle_width = std::size(muscle_numbers);
 
 // f = (gain_0 + gain_1 l + gain_2 l') ctrl + bias_0 + bias_1 l + bias_2 l'
 struct Law {
     Vec3<double> gain = Vec3<double>::UnitX(), bias = Vec3<double>::Zero();
     bool affine_gain = false, affine_bias = false;
     std::string dynamics = "none";        // MuJoCo's word
-    double time_constant = 1;             // of a filter, s
+    double time_constant = 1;             // of a filter, or of the rise of a muscle, s
+    double fall_time = 0;                 // of a muscle, s
+    std::vector<double> muscle;           // its numbers in MuJoCo's order; empty: no muscle
+    bool passive = true;                  // a muscle resists when it is long
     bool always_limited = false;          // the activation
     std::string unlike_dynamics, unlike;  // what makes the law another one; empty: nothing
 };
@@ -51,11 +62,17 @@ void apply_general(const XmlElement& e, Law& law) {
     if (e.has("gaintype") || e.has("biastype")) law.unlike.clear();
     if (const auto a = e.find("biastype")) {
         law.affine_bias = a->text() == "affine";
-        if (a->text() != "none" && a->text() != "affine") law.unlike = with(*a);
+        law.passive = a->text() == "muscle";
+        if (a->text() != "none" && a->text() != "affine" && !law.passive) law.unlike = with(*a);
     }
     if (const auto a = e.find("gaintype")) {
         law.affine_gain = a->text() == "affine";
-        if (a->text() != "fixed" && a->text() != "affine") law.unlike = with(*a);
+        law.muscle.clear();
+        if (a->text() == "muscle")
+            law.muscle = e.has("gainprm") ? e["gainprm"].numbers(0, 10) : std::vector<double>();
+        if ((a->text() != "fixed" && a->text() != "affine" && a->text() != "muscle") ||
+            (a->text() == "muscle" && law.muscle.size() < muscle_width))
+            law.unlike = with(*a);
     }
     if (const auto a = e.find("dyntype")) {
         law.dynamics = a->text();
@@ -68,6 +85,7 @@ void apply_general(const XmlElement& e, Law& law) {
     if (const auto a = e.find("dynprm")) {
         const std::vector<double> x = a->numbers(0, 10);
         if (!x.empty()) law.time_constant = x[0];
+        if (x.size() > 1) law.fall_time = x[1];
     }
 }
 
@@ -86,7 +104,7 @@ void apply_position(const XmlElement& e, Law& law) {
         law.dynamics = law.time_constant > 0 ? "filterexact" : "none";
     }
     law.affine_gain = false, law.affine_bias = true;
-    law.unlike.clear();
+    law.unlike.clear(), law.muscle.clear();
 }
 
 // A position servo whose target is the integral of the control.
@@ -105,7 +123,23 @@ void apply_cylinder(const XmlElement& e, Law& law) {
     if (const auto bias = e.find("bias")) take_first_three(*bias, law.bias);
     law.affine_gain = false, law.affine_bias = true;
     law.dynamics = "filter";
+    law.unlike.clear(), law.unlike_dynamics.clear(), law.muscle.clear();
+}
+
+void apply_muscle(const XmlElement& e, Law& law) {
+    if (law.dynamics != "muscle") law.time_constant = 0.01, law.fall_time = 0.04;
+    law.dynamics = "muscle", law.passive = true, law.affine_gain = law.affine_bias = false;
     law.unlike.clear(), law.unlike_dynamics.clear();
+    if (law.muscle.empty())
+        for (const auto& [key, value] : muscle_numbers)
+            law.muscle.push_back(value);
+    if (const auto times = e.find("timeconst")) {
+        const std::vector<double> t = times->numbers(2, 2);
+        law.time_constant = t[0], law.fall_time = t[1];
+    }
+    if (const auto range = e.find("range")) std::tie(law.muscle[0], law.muscle[1]) = read_mjcf_range(*range);
+    for (size_t i = 2; i < muscle_width; ++i)
+        if (const auto given = e.find(muscle_numbers[i].first)) law.muscle[i] = given->number();
 }
 
 // motor, velocity and damper: gain and bias are those of the kind alone, without activation.
@@ -114,7 +148,7 @@ void apply_shortcut(const XmlElement& e, Law& law) {
                                              : law.affine_gain      ? -law.gain[2]
                                                                     : 0);
     law.affine_gain = e.name() == "damper", law.affine_bias = e.name() == "velocity";
-    law.dynamics = "none", law.unlike.clear(), law.unlike_dynamics.clear();
+    law.dynamics = "none", law.unlike.clear(), law.unlike_dynamics.clear(), law.muscle.clear();
     if (e.name() == "motor")
         law.gain[0] = 1;
     else if (e.name() == "velocity")
@@ -138,9 +172,10 @@ Law law_of(const MjcfAttributes& a) {
             apply_integrated_velocity(e, law);
         else if (kind == "cylinder")
             apply_cylinder(e, law);
+        else if (kind == "muscle")
+            apply_muscle(e, law);
         else
             law.unlike = "as a <" + kind + ">";
-        if (kind == "muscle") law.dynamics = kind, law.unlike_dynamics = law.unlike;
     }
     if (!law.affine_gain) law.gain.tail<2>().setZero();
     if (!law.affine_bias) law.bias.setZero();
@@ -152,23 +187,61 @@ bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const 
     const XmlElement& e = a.element();
     const auto left_out = [&](const std::string& what) {
         return e.warn(context.warnings, what + " is not supported and is ignored",
-                      "use motor, position, velocity, damper, intvelocity, cylinder or general on a joint, a "
+                      "use motor, position, velocity, damper, intvelocity, cylinder, muscle or general on a "
+                      "joint, a "
                       "tendon or a site"),
                false;
     };
     constexpr std::array known{"motor",   "position",    "velocity", "damper",
-                               "general", "intvelocity", "cylinder"};
+                               "general", "intvelocity", "cylinder", "muscle"};
     if (std::ranges::find(known, e.name()) == known.end()) return left_out("as an actuator");
     for (const std::string& fault : {law.unlike_dynamics, law.unlike})
         if (!fault.empty()) return left_out(fault);
-    if (law.dynamics.starts_with("filter") && !(law.time_constant > 0))
-        return left_out("with a filter without time constant");
+    if ((law.dynamics.starts_with("filter") && !(law.time_constant > 0)) ||
+        (law.dynamics == "muscle" && !(law.time_constant > 0 && law.fall_time > 0)))
+        return left_out("with dynamics without time constant");
+    if (!law.muscle.empty() && a.has("site")) return left_out("as a muscle at a site");
+    if (const auto width = a.find("tausmooth"); width && law.dynamics == "muscle" && width->number() > 0)
+        context.warnings.add(width->place(),
+                             "the activation of muscles is not smoothed; \"tausmooth\" is ignored",
+                             "remove it to silence this");
     if (const auto early = a.find("actearly");
         early && law.dynamics != "none" && a.boolean_or("actearly", false))
         context.warnings.add(early->place(),
                              "forces read the activation at the start of a step; \"actearly\" is ignored",
                              "remove it to silence this");
     return true;
+}
+
+// Writes a muscle. offset: its length in MuJoCo less that in costate; otherwise: its range of lengths in MuJoCo if the file
+// has none. False, with a warning, if there is none.
+bool put_muscle(const MjcfContext& context, const MjcfAttributes& a, const Law& law, double offset,
+                const std::optional<std::pair<double, double>>& otherwise, Json& out) {
+    std::optional<std::pair<double, double>> lengths = otherwise;
+    if (const auto given = a.find("lengthrange")) {
+        const std::vector<double> x = given->numbers(2, 2);
+        if (x[0] != x[1]) lengths = read_mjcf_range(*given);
+    }
+    if (!lengths) {
+        a.element().warn(context.warnings, "without \"lengthrange\" is not supported and is ignored",
+                         "give the shortest and the longest length, as MuJoCo's compiler writes them");
+        return false;
+    }
+    const std::vector<double>& p = law.muscle;
+    out["type"] = "muscle";
+    Json& muscle = out["muscle"] = {{"force", std::max(p[2], 0.0)},
+                                    {"length_range", {lengths->first - offset, lengths->second - offset}},
+                                    {"range", {p[0], p[1]}},
+                                    {"fpmax", law.passive ? p[7] : 0}};
+    for (const size_t i : {4, 5, 6, 8})
+        muscle[muscle_numbers[i].first] = p[i];
+    if (p[2] < 0) out[muscle_scale_key] = p[3];
+    return true;
+}
+
+// The range of what is driven, times the gear.
+std::pair<double, double> geared(double lower, double upper, double gear) {
+    return std::minmax({gear * lower, gear * upper});
 }
 
 // Makes a law in MuJoCo's length one in costate's, which is 0 at the reference. offset: the difference
@@ -224,7 +297,10 @@ void put_dynamics(const MjcfContext& context, const MjcfAttributes& a, const Law
     for (const auto& [theirs, name] : dynamics_names) {
         if (law.dynamics != theirs) continue;
         Json& dynamics = out["dynamics"] = {{"type", name}};
-        if (law.dynamics != "integrator") dynamics["time_constant"] = law.time_constant;
+        if (law.dynamics == "muscle")
+            dynamics["rise_time"] = law.time_constant, dynamics["fall_time"] = law.fall_time;
+        else if (law.dynamics != "integrator")
+            dynamics["time_constant"] = law.time_constant;
         if (!law.always_limited && !is_limited(a, "actlimited", "actrange", context.compiler)) return;
         if (!a.has("actrange"))
             a.element().fail("limits its activation but has no \"actrange\"",
@@ -264,6 +340,14 @@ ForceRange range_of_tendon(const MjcfContext& context, const std::string& name) 
         return {};
     const auto [lower, upper] = read_mjcf_range(*a->find("actuatorfrcrange"));
     return {lower, upper};
+}
+
+std::optional<std::pair<double, double>> lengths_of_tendon(const MjcfContext& context,
+                                                           const std::string& name, double gear) {
+    const std::optional<MjcfAttributes> a = tendon_attributes(context, name);
+    if (!a || !is_limited(*a, "limited", "range", context.compiler) || !a->has("range")) return {};
+    const auto [lower, upper] = read_mjcf_range(*a->find("range"));
+    return geared(lower, upper, gear);
 }
 
 // Writes a thruster for an actuator at a site, whose six gears are a force and a moment in the site's axes. False,
@@ -353,8 +437,15 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
                 controls.back().name = wish.empty() ? names.take(tendon) : wish;
                 Json actuator{{"name", controls.back().name}, {"tendon", tendon}};
-                shift(law, gear * tendon_offset(context, index, tendon));
-                put_law(law, actuator);
+                const double offset = gear * tendon_offset(context, index, tendon);
+                if (law.muscle.empty()) {
+                    shift(law, offset);
+                    put_law(law, actuator);
+                } else if (!put_muscle(context, a, law, offset, lengths_of_tendon(context, tendon, gear),
+                                       actuator)) {
+                    controls.back().name.clear();
+                    continue;
+                }
                 if (gear != 1) actuator["gear"] = gear;
                 put_control_limits(context, a, nullptr, actuator);
                 put_dynamics(context, a, law, actuator);
@@ -382,8 +473,17 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
             controls.back().name = e.has("name") ? e["name"].text() : names.take(joint.name);
             Json actuator{{"name", controls.back().name}, {"joint", joint.name}};
-            shift(law, gear * joint.ref);
-            put_law(law, actuator);
+            if (law.muscle.empty()) {
+                shift(law, gear * joint.ref);
+                put_law(law, actuator);
+            } else {
+                std::optional<std::pair<double, double>> lengths;
+                if (joint.range) lengths = geared(joint.range->first, joint.range->second, gear);
+                if (!put_muscle(context, a, law, gear * joint.ref, lengths, actuator)) {
+                    controls.back().name.clear();
+                    continue;
+                }
+            }
             if (gear != 1) actuator["gear"] = gear;
             put_control_limits(context, a, &joint, actuator);
             put_dynamics(context, a, law, actuator);
