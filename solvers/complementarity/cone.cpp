@@ -9,7 +9,7 @@ namespace costate {
 namespace {
 
 constexpr int first_sweeps = 20, second_sweeps = 100, more_sweeps = 400, max_boxes = 40, newton_steps = 10,
-              guess_newton_steps = 1, last_newton_steps = 30, max_full_steps = 2, max_halvings = 6,
+              guess_newton_steps = 1, last_newton_steps = 30, max_full_steps = 4, max_halvings = 6,
               large_admm_iterations = 50;
 
 // The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
