@@ -6,14 +6,14 @@
 //   H y = W^T B^-1 f,     H = 1 + W^T C W
 //
 // (the Woodbury identity). H has the size of the island's dofs and the pattern of the bodies that touch. It
-// is factored densely if there are few dofs, otherwise by trees (solvers/complementarity/block_factor.hpp).
+// is factored densely if there are few dofs, otherwise by trees (solvers/complementarity/factors/block_factor.hpp).
 // B^-1 is large, because R is about 1e-6; iterative refinement removes its round-off. In B, R is at least
 // 1e-10 of the diagonal, also corrected by refinement. Equations without a unique solution, from redundant
 // rows without compliance, then give a finite result. Deterministic.
 #pragma once
 
-#include "solvers/complementarity/block_factor.hpp"
-#include "solvers/complementarity/dense_solver.hpp"
+#include "solvers/complementarity/factors/block_factor.hpp"
+#include "solvers/complementarity/factors/dense_solver.hpp"
 #include "solvers/complementarity/mlcp.hpp"
 
 namespace costate {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "solvers/complementarity/factors/lu.hpp"
 #include "solvers/complementarity/lcp.hpp"
-#include "solvers/complementarity/lu.hpp"
 
 namespace costate {
 

@@ -24,7 +24,7 @@
 
 #include "core/math/lanes.hpp"
 #include "core/math/linalg.hpp"
-#include "solvers/complementarity/symmetric_matrix.hpp"
+#include "solvers/complementarity/factors/symmetric_matrix.hpp"
 #include "solvers/settings.hpp"
 
 namespace costate {

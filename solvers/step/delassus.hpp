@@ -15,7 +15,7 @@
 #pragma once
 
 #include "core/dynamics/ltl.hpp"
-#include "solvers/complementarity/symmetric_matrix.hpp"
+#include "solvers/complementarity/factors/symmetric_matrix.hpp"
 #include "solvers/rows/rows.hpp"
 
 namespace costate {

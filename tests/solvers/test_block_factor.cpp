@@ -1,6 +1,6 @@
 // LU factors by blocks against Eigen's LU of the whole matrix, for random graphs of blocks with one to seven
 // rows.
-#include "solvers/complementarity/block_factor.hpp"
+#include "solvers/complementarity/factors/block_factor.hpp"
 
 #include <doctest/doctest.h>
 

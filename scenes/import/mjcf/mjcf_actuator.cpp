@@ -1,6 +1,6 @@
-// Actuators of MJCF. All have the affine law f = gain ctrl + b_0 + b_1 l + b_2 l', whose gain may be affine, too, or read
-// an activation in the place of ctrl; shortcuts (motor, position, velocity, damper, intvelocity, cylinder) and defaults set
-// parts of it, or that of a muscle, whatever the kind of the actuator.
+// Actuators of MJCF. All have the affine law f = gain ctrl + b_0 + b_1 l + b_2 l', whose gain may be affine, too,
+// or read an activation in the place of ctrl; shortcuts (motor, position, velocity, damper, intvelocity, cylinder)
+// and defaults set parts of it, or that of a muscle, whatever the kind of the actuator.
 #include <algorithm>
 #include <array>
 #include <numbers>
@@ -28,7 +28,8 @@ constexpr std::pair<const char*, const char*> dynamics_names[] = {{"integrator",
                                                                   {"filterexact", "exact_filter"},
                                                                   {"muscle", "muscle"}};
 
-// The numbers of a muscle in MuJoCo's order: attributes of <muscle>, and their defaults. The first is two numbers wide.
+// The numbers of a muscle in MuJoCo's order: attributes of <muscle>, and their defaults. The first is two numbers
+// wide.
 constexpr std::pair<const char*, double> muscle_numbers[] = {{"range", 0.75}, {"", 1.05},     {"force", -1},
                                                              {"scale", 200},  {"lmin", 0.5},  {"lmax", 1.6},
                                                              {"vmax", 1.5},   {"fpmax", 1.3}, {"fvmax", 1.2}};
@@ -213,8 +214,8 @@ bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const 
     return true;
 }
 
-// Writes a muscle. offset: its length in MuJoCo less that in costate; otherwise: its range of lengths in MuJoCo if the file
-// has none. False, with a warning, if there is none.
+// Writes a muscle. offset: its length in MuJoCo less that in costate; otherwise: its range of lengths in MuJoCo if
+// the file has none. False, with a warning, if there is none.
 bool put_muscle(const MjcfContext& context, const MjcfAttributes& a, const Law& law, double offset,
                 const std::optional<std::pair<double, double>>& otherwise, Json& out) {
     std::optional<std::pair<double, double>> lengths = otherwise;

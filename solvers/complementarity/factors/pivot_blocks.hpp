@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "solvers/complementarity/row_kernels.hpp"
-#include "solvers/complementarity/symmetric_matrix.hpp"
+#include "solvers/complementarity/factors/row_kernels.hpp"
+#include "solvers/complementarity/factors/symmetric_matrix.hpp"
 
 namespace costate {
 
@@ -29,6 +29,16 @@ inline void complete_blocks(double* A, size_t n) {
 inline void invert_pivots(const double* u, size_t length, double* inverse) {
     const Four pivots = {u[0], u[length + 1], u[2 * length + 2], u[3 * length + 3]};
     four(inverse).v = 1.0 / pivots;
+}
+
+// to[j] -= l . (the column j of four rows that are `length` apart) for first <= j < end, which are multiples of four.
+inline void subtract_four_rows(double* to, const double* rows, size_t length, const double* l, size_t first,
+                               size_t end) {
+    const double *r0 = rows, *r1 = r0 + length, *r2 = r1 + length, *r3 = r2 + length;
+    const double l0 = l[0], l1 = l[1], l2 = l[2], l3 = l[3];
+    for (size_t j = first; j < end; j += 4)
+        four(to + j).v -=
+            l0 * four(r0 + j).v + l1 * four(r1 + j).v + l2 * four(r2 + j).v + l3 * four(r3 + j).v;
 }
 
 }  // namespace costate

@@ -1,10 +1,10 @@
-#include "solvers/complementarity/symmetric_matrix.hpp"
+#include "solvers/complementarity/factors/symmetric_matrix.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/math/instruction_sets.hpp"
-#include "solvers/complementarity/pivot_blocks.hpp"
+#include "solvers/complementarity/factors/pivot_blocks.hpp"
 
 namespace costate {
 
@@ -83,11 +83,9 @@ bool factor_symmetric_inplace(double* A, size_t n) {
         invert_pivots(u0 + k, length, inverse);
         for (size_t i = k + pivots_together; i < end; ++i) {
             double* row = A + i * length;
-            const double l0 = u0[i] * inverse[0], l1 = u1[i] * inverse[1], l2 = u2[i] * inverse[2],
-                         l3 = u3[i] * inverse[3];
-            for (size_t j = i / 4 * 4; j < end; j += 4)
-                four(row + j).v -=
-                    l0 * four(u0 + j).v + l1 * four(u1 + j).v + l2 * four(u2 + j).v + l3 * four(u3 + j).v;
+            const double l[] = {u0[i] * inverse[0], u1[i] * inverse[1], u2[i] * inverse[2],
+                                u3[i] * inverse[3]};
+            subtract_four_rows(row, u0, length, l, i / 4 * 4, end);
         }
     }
     return true;
@@ -99,16 +97,14 @@ void solve_symmetric_inplace(const double* U, size_t n, double* x) {
     const size_t length = row_length(n), end = whole_blocks(n);
     std::fill(x + n, x + end, 0.0);
     for (size_t k = 0; k < end; k += pivots_together) {
-        const double *u0 = U + k * length, *u1 = u0 + length, *u2 = u1 + length, *u3 = u2 + length;
+        const double *u0 = U + k * length, *u1 = u0 + length, *u2 = u1 + length;
         double inverse[pivots_together];
         invert_pivots(u0 + k, length, inverse);
         const double z0 = x[k] * inverse[0], z1 = (x[k + 1] - z0 * u0[k + 1]) * inverse[1],
                      z2 = (x[k + 2] - z0 * u0[k + 2] - z1 * u1[k + 2]) * inverse[2],
                      z3 = (x[k + 3] - z0 * u0[k + 3] - z1 * u1[k + 3] - z2 * u2[k + 3]) * inverse[3];
         four(x + k).v = Four{z0, z1, z2, z3};
-        for (size_t j = k + pivots_together; j < end; j += 4)
-            four(x + j).v -=
-                z0 * four(u0 + j).v + z1 * four(u1 + j).v + z2 * four(u2 + j).v + z3 * four(u3 + j).v;
+        subtract_four_rows(x, u0, length, x + k, k + pivots_together, end);
     }
     for (size_t k = end; k > 0;) {
         k -= pivots_together;

@@ -1,7 +1,7 @@
 // LU factorisations of a square matrix. All instruction sets compute the same bits.
 #pragma once
 
-#include "solvers/complementarity/symmetric_matrix.hpp"
+#include "solvers/complementarity/factors/symmetric_matrix.hpp"
 
 namespace costate {
 

@@ -1,11 +1,11 @@
-#include "solvers/complementarity/dense_solver.hpp"
+#include "solvers/complementarity/factors/dense_solver.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <Eigen/QR>
 
-#include "solvers/complementarity/lu.hpp"
+#include "solvers/complementarity/factors/lu.hpp"
 
 namespace costate {
 

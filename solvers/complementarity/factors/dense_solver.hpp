@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "solvers/complementarity/symmetric_matrix.hpp"
+#include "solvers/complementarity/factors/symmetric_matrix.hpp"
 
 namespace costate {
 

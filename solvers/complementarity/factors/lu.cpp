@@ -1,10 +1,10 @@
-#include "solvers/complementarity/lu.hpp"
+#include "solvers/complementarity/factors/lu.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/math/instruction_sets.hpp"
-#include "solvers/complementarity/pivot_blocks.hpp"
+#include "solvers/complementarity/factors/pivot_blocks.hpp"
 
 namespace costate {
 
@@ -81,7 +81,7 @@ bool factor_unpivoted_inplace(double* lu, size_t n) {
     const size_t length = row_length(n), end = whole_blocks(n);
     complete_blocks(lu, n);
     for (size_t k = 0; k < end; k += pivots_together) {
-        double *u0 = lu + k * length, *u1 = u0 + length, *u2 = u1 + length, *u3 = u2 + length;
+        double *u0 = lu + k * length, *u1 = u0 + length, *u2 = u1 + length;
         for (size_t p = 0; p < pivots_together; ++p) {
             const double *from = u0 + p * length, pivot = from[k + p];
             if (!(std::abs(pivot) > 0)) return false;
@@ -102,9 +102,7 @@ bool factor_unpivoted_inplace(double* lu, size_t n) {
                          l2 = (row[k + 2] - l0 * u0[k + 2] - l1 * u1[k + 2]) * inverse[2],
                          l3 = (row[k + 3] - l0 * u0[k + 3] - l1 * u1[k + 3] - l2 * u2[k + 3]) * inverse[3];
             four(row + k).v = Four{l0, l1, l2, l3};
-            for (size_t j = k + pivots_together; j < end; j += 4)
-                four(row + j).v -=
-                    l0 * four(u0 + j).v + l1 * four(u1 + j).v + l2 * four(u2 + j).v + l3 * four(u3 + j).v;
+            subtract_four_rows(row, u0, length, row + k, k + pivots_together, end);
         }
     }
     return true;

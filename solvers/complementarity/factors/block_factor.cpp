@@ -1,4 +1,4 @@
-#include "solvers/complementarity/block_factor.hpp"
+#include "solvers/complementarity/factors/block_factor.hpp"
 
 #include <algorithm>
 #include <cmath>
