@@ -132,10 +132,11 @@ template <class T> void factor_dense(const MlcpView<T>& p, ActiveSet<T>& set, co
             {by_normal ? set.position[e.row_x[1]] : -1, by_normal ? value_of(e.K[1]) : 0});
         set.structure.symmetric &= !by_normal;
     }
-    const auto gather = [&](int row, size_t from, size_t to, double* out) {
+    // out[j - first] = the entry of a row in active column j, for from <= j < to
+    const auto gather = [&](int row, size_t from, size_t to, double* out, size_t first = 0) {
         const T* A = p.A + row * p.rows;
         for (size_t j = from; j < to; ++j)
-            out[j] = value_of(A[columns[j]]);
+            out[j - first] = value_of(A[columns[j]]);
     };
     int first_gathered = -1;
     set.solver.factor(set.structure, [&](size_t i, size_t from, double* g, double* b) {
@@ -143,7 +144,7 @@ template <class T> void factor_dense(const MlcpView<T>& p, ActiveSet<T>& set, co
         set.work[i] = -e.F;
         if (set.state[columns[i]] == RowState::clamping) {
             gather(columns[i], from, kept, g);
-            gather(columns[i], kept, n, b - kept);
+            gather(columns[i], kept, n, b, kept);
             return;
         }
         if (e.count_s > 0 && first_gathered != e.row_s) {  // a contact's friction rows follow each other
