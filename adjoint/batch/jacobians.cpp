@@ -9,6 +9,7 @@
 #include "adjoint/batch/batch.hpp"
 #include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
+#include "core/math/products.hpp"
 
 namespace costate {
 
@@ -42,25 +43,40 @@ namespace {
 
 using Matrix = StepJacobian::Matrix;
 
-// all <- A all + step, of its chosen columns; in the first time step all is step.
-void chain(const Matrix& step, const std::vector<int>& columns, const Matrix& A, bool first, Matrix& all) {
-    if (columns.empty()) return;
-    if (first)
-        all = step(Eigen::all, columns);
+// The chosen columns of a matrix.
+void take(const Matrix& from, const std::vector<int>& columns, Matrix& to) {
+    if (static_cast<Eigen::Index>(columns.size()) == from.cols())
+        to = from;
     else
-        all = A * all + step(Eigen::all, columns);
+        to = from(Eigen::all, columns);
+}
+
+// all <- A all; product: work
+void multiply(const Matrix& A, Matrix& all, Matrix& product) {
+    product.setZero(A.rows(), all.cols());
+    // the transposed product, whose factors are stored by columns
+    add_product(all.cols(), A.cols(), A.rows(), all.data(), A.data(), 1, A.cols(), product.data(),
+                all.cols());
+    all.swap(product);
+}
+
+// all <- A all + step, of its chosen columns; in the first time step all is step.
+void chain(const Matrix& step, const std::vector<int>& columns, const Matrix& A, bool first, Matrix& all,
+           Matrix& product) {
+    if (columns.empty()) return;
+    if (first) return take(step, columns, all);
+    multiply(A, all, product);
+    all += step(Eigen::all, columns);
 }
 
 // The columns of an environment's part of an output, where the caller wants it.
 void write_columns(const Matrix& J, const std::vector<int>& columns, bool finite, size_t e, int rows,
                    int width, double* out) {
     if (!out) return;
-    Eigen::Map<Matrix> part(out + e * rows * width, rows, width);
-    for (int i = 0; i < static_cast<int>(columns.size()); ++i)
-        if (finite)
-            part.col(columns[i]) = J.col(i);
-        else
-            part.col(columns[i]).setZero();
+    double* row = out + e * rows * width;
+    for (int r = 0; r < rows; ++r, row += width)
+        for (size_t i = 0; i < columns.size(); ++i)
+            row[columns[i]] = finite ? J(r, static_cast<Eigen::Index>(i)) : 0;
 }
 
 }  // namespace
@@ -90,13 +106,13 @@ bool Batch::control_step_jacobian(Worker& worker, size_t e, const double* x, con
         const bool whole = world_.settings.warm_start;
         const Matrix &A = whole ? J.step_by_x : J.closed_form.by_x,
                      &B = whole ? J.step_by_u : J.closed_form.by_u;
-        chain(B, columns.u, A, k == 0, J.by_u);
-        chain(J.step_by_theta, columns.theta, A, k == 0, J.by_theta);
+        chain(B, columns.u, A, k == 0, J.by_u, J.product);
+        chain(J.step_by_theta, columns.theta, A, k == 0, J.by_theta, J.product);
         if (columns.x.empty()) continue;
         if (k == 0)
-            J.by_x = A(Eigen::all, columns.x);
+            take(A, columns.x, J.by_x);
         else
-            J.by_x = A * J.by_x;
+            multiply(A, J.by_x, J.product);
     }
     return (columns.x.empty() || J.by_x.allFinite()) && (columns.u.empty() || J.by_u.allFinite()) &&
            (!by_theta || J.by_theta.allFinite());

@@ -70,6 +70,7 @@ struct ControlStepJacobian {
     StepJacobian closed_form;
     Matrix step_by_x, step_by_u, step_by_theta;
     Matrix by_x, by_u, by_theta;
+    Matrix product;  // work
     explicit ControlStepJacobian(const World& w) : closed_form(w) {}
 };
 

@@ -83,27 +83,7 @@ template <class T> void ltl_solve_inplace(const Model& m, const T* L, int begin,
 }
 
 // X <- M^-1 X for all columns of X (nv x columns, row-major) together
-template <class T> void ltl_solve_columns_inplace(const Model& m, const T* L, int columns, T* X) {
-    const size_t width = columns;
-    const auto subtract = [&](size_t i, const T& l, size_t k) {
-        T* to = X + i * width;
-        const T* from = X + k * width;
-        for (size_t c = 0; c < width; ++c)
-            to[c] -= l * from[c];
-    };
-    for (size_t k = m.dofs.size(); k-- > 0;) {
-        const Dof& dof = m.dofs[k];
-        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d)
-            subtract(i, L[dof.row + d], k);
-    }
-    for (size_t k = 0; k < m.dofs.size(); ++k) {
-        const Dof& dof = m.dofs[k];
-        for (size_t c = 0; c < width; ++c)
-            X[k * width + c] /= L[dof.row + dof.depth];
-        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d)
-            subtract(k, L[dof.row + d], i);
-    }
-}
+void ltl_solve_columns_inplace(const Model& m, const double* L, int columns, double* X);
 
 // M_bar -= y x^T on the pattern, symmetrized: the adjoint of x = M^-1 b, where y = M^-1 x_bar = b_bar
 template <class T>

@@ -6,8 +6,9 @@ namespace costate {
 
 COSTATE_EVERY_INSTRUCTION_SET
 void add_product(Eigen::Index rows, Eigen::Index inner, Eigen::Index columns, const double* __restrict L,
-                 const double* __restrict R, Eigen::Index down, Eigen::Index on, double* __restrict C) {
-    for (Eigen::Index j = 0; j < columns; ++j, R += on, C += rows) {
+                 const double* __restrict R, Eigen::Index down, Eigen::Index on, double* __restrict C,
+                 Eigen::Index length) {
+    for (Eigen::Index j = 0; j < columns; ++j, R += on, C += length) {
         Eigen::Index k = 0;
         for (; k + 4 <= inner; k += 4) {
             const double r0 = R[k * down], r1 = R[(k + 1) * down], r2 = R[(k + 2) * down],

@@ -11,7 +11,7 @@ void add_product(Eigen::Index rows, Eigen::Index inner, Eigen::Index columns,
                  const double* L,                     // (rows x inner) by columns
                  const double* R,                     // (inner x columns)
                  Eigen::Index down, Eigen::Index on,  // distances in R of rows and of columns
-                 double* C);                          // (rows x columns) by columns
+                 double* C, Eigen::Index length);     // (rows x columns) by columns, which are `length` apart
 
 // L R, where L is stored by columns and R in either order
 template <class Left, class Right> Eigen::MatrixXd product(const Left& L, const Right& R) {
@@ -19,7 +19,7 @@ template <class Left, class Right> Eigen::MatrixXd product(const Left& L, const 
     Eigen::MatrixXd C = Eigen::MatrixXd::Zero(L.rows(), R.cols());
     const Eigen::Index down = Right::IsRowMajor ? R.outerStride() : 1,
                        on = Right::IsRowMajor ? 1 : R.outerStride();
-    add_product(L.rows(), L.cols(), R.cols(), L.data(), R.data(), down, on, C.data());
+    add_product(L.rows(), L.cols(), R.cols(), L.data(), R.data(), down, on, C.data(), C.rows());
     return C;
 }
 

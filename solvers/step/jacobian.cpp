@@ -11,7 +11,9 @@ StepJacobian::StepJacobian(const World& w)
       L(w.model.mass_matrix_size),
       now(w.model),
       next(now),
-      displaced(now) {}
+      displaced(now) {
+    parts.reserve(w.nv());
+}
 
 namespace {
 
@@ -223,8 +225,10 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
     if (rows > 0) {
         J.dlambda.resize(rows, columns);
         for_each_row(s.rows, [&](int row, int length, const int* dofs, int values) {
+            J.parts.clear();
             for (int i = 0; i < length; ++i)
-                ds.row(row) += s.rows.J[values + i] * response.row(dofs[i]).head(columns);
+                J.parts.push_back({&response(dofs[i], 0), s.rows.J[values + i]});
+            add_weighted_sum(J.parts.data(), length, columns, &ds(row, 0));
         });
         for (size_t i = 0; i < s.rows.islands.size(); ++i) {
             const Island& island = s.rows.islands[i];
@@ -232,7 +236,7 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
                                 s.impulses.lambda.data() + island.row, columns,
                                 ds.data() + island.row * columns, J.dlambda.data() + island.row * columns);
         }
-        response.leftCols(columns).noalias() += response.rightCols(rows) * J.dlambda;
+        add_impulse_columns(response, J.dlambda, response);
     }
     put_columns(chosen, response.leftCols(columns), nv, J);
     if (recovers) {

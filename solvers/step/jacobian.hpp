@@ -44,6 +44,7 @@ struct StepJacobian {
     Velocities now, next, displaced;  // at v, v+ and v+ + w
     Matrix response;     // (nv x 2 nv + nu + rows) derivatives of v+ without impulses, then M^-1 J^T
     Matrix ds, dlambda;  // (rows x 2 nv + nu)
+    std::vector<Weighted<double>> parts;
     // The same of the recovery: w without impulses (nv x 2 nv + nu), then (rows x 2 nv + nu).
     Matrix recovery_response, recovery_ds, dkappa;
 };

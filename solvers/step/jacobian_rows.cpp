@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "core/math/products.hpp"
 #include "solvers/rows/contact_derivatives.hpp"
 
 namespace costate {
@@ -165,6 +166,14 @@ void row_columns(const World& w, const double* theta, const double* x, const Ste
     }
 }
 
+void add_impulse_columns(const FrontColumns& response, const StepJacobian::Matrix& dlambda,
+                         FrontColumns& to) {
+    const Eigen::Index rows = dlambda.rows(), columns = dlambda.cols();
+    // the transposed product, whose factors are stored by columns
+    add_product(columns, rows, to.rows(), dlambda.data(), response.data() + response.cols() - rows, 1,
+                response.cols(), to.data(), to.cols());
+}
+
 void recover_columns(StepScratch<double>& s, const FrontColumns& response, StepJacobian& J,
                      FrontColumns& by_recovery) {
     const Eigen::Index columns = by_recovery.cols();
@@ -184,7 +193,7 @@ void recover_columns(StepScratch<double>& s, const FrontColumns& response, StepJ
                             static_cast<int>(columns), ds.data() + island.row * columns,
                             J.dkappa.data() + island.row * columns);
     }
-    by_recovery.noalias() += response.rightCols(s.rows.count) * J.dkappa;
+    add_impulse_columns(response, J.dkappa, by_recovery);
 }
 
 }  // namespace costate

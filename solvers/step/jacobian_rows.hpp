@@ -13,6 +13,9 @@ void row_columns(const World& w, const double* theta, const double* x, const Ste
 // Columns of (q, v, u) at the front of a matrix of J.
 using FrontColumns = Eigen::Map<StepJacobian::Matrix>;
 
+// to (nv x columns) += M^-1 J^T dlambda, of the last columns of `response` and dlambda (rows x columns)
+void add_impulse_columns(const FrontColumns& response, const StepJacobian::Matrix& dlambda, FrontColumns& to);
+
 // by_recovery (nv x columns): in, the columns of w without impulses; out, those of w. The recovery is the problem of
 // its rows with J (v+ + w) + bias + R lambda + c R kappa (solvers/step/recovery.hpp). response (nv x columns + rows):
 // the columns of v+, then M^-1 J^T.

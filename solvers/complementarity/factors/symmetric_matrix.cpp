@@ -52,17 +52,35 @@ void add_scaled(const double* x, double by, int n, double* y) {
         to[i] += by * from[i];
 }
 
+// to[k] += the weighted sum at k for k < n. Eight sums at a time stay in registers.
+static inline __attribute__((always_inline)) void add_parts(const Weighted<double>* parts, int count,
+                                                            size_t n, double* to) {
+    size_t k = 0;
+    for (; k + 8 <= n; k += 8) {
+        Four a = four(to + k).v, b = four(to + k + 4).v;
+        for (int i = 0; i < count; ++i) {
+            const double *from = parts[i].x + k, weight = parts[i].weight;
+            a += weight * four(from).v;
+            b += weight * four(from + 4).v;
+        }
+        four(to + k).v = a;
+        four(to + k + 4).v = b;
+    }
+    for (; k < n; ++k)
+        for (int i = 0; i < count; ++i)
+            to[k] += parts[i].weight * parts[i].x[k];
+}
+
+COSTATE_EVERY_INSTRUCTION_SET
+void add_weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y) {
+    add_parts(parts, count, n, y);
+}
+
 COSTATE_EVERY_INSTRUCTION_SET
 void weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y) {
-    double* __restrict to = y;
     for (size_t k = 0; k < n; ++k)
-        to[k] = 0;
-    for (int i = 0; i < count; ++i) {
-        const double* __restrict from = parts[i].x;
-        const double weight = parts[i].weight;
-        for (size_t k = 0; k < n; ++k)
-            to[k] += weight * from[k];
-    }
+        y[k] = 0;
+    add_parts(parts, count, n, y);
 }
 
 // Of U, also entries below the diagonal are written, which have no meaning.

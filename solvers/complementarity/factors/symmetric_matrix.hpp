@@ -34,6 +34,7 @@ template <class T> void weighted_sum(const Weighted<T>* parts, int count, size_t
             y[k] += parts[i].weight * parts[i].x[k];
 }
 void weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y);
+void add_weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y);  // y (n) += that sum
 
 // A matrix that is factored has row_length(n) entries per row, and a vector of a solve has as many: kernels that
 // take four rows and entries at a time also read and write the first ones behind the last one.
