@@ -164,6 +164,12 @@ void add_activation(Model& m, const ActuatorSpec& spec, int n) {
                              .add("actuators", {spec.name}, time, 1, ParameterRange::positive,
                                   {spec.activation->times[i]})
                              .offset;
+    if (spec.activation->switch_width > 0)
+        a.switch_width = m.layout
+                             .add("actuators", {spec.name}, "switch_width", 1, ParameterRange::positive,
+                                  {spec.activation->switch_width})
+                             .offset;
+    a.early = spec.activation->early;
     a.range = m.layout.add_interval("actuators", spec.name, "activation_limits", spec.activation->lower,
                                     spec.activation->upper);
     m.actuators[n].activation = static_cast<int>(m.activations.size());

@@ -117,7 +117,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"actuator",
          with_quantities({"name", "joint", "type", "gear", "control_limits", "force_limits", "body", "axis",
                           "position", "drag", "moment", "tendon", "gain_slopes", "dynamics", "muscle"})},
-        {"dynamics", {"type", "time_constant", "rise_time", "fall_time", "limits"}},
+        {"dynamics", {"type", "time_constant", "rise_time", "fall_time", "switch_width", "early", "limits"}},
         {"muscle", {"force", "length_range", "range", "lmin", "lmax", "vmax", "fpmax", "fvmax"}},
         {"tendon",
          {"name", "joints", "path", "stiffness", "rest", "slack", "damping", "limits", "limit_solref",

@@ -132,6 +132,10 @@ ActivationSpec read_dynamics(const Node& node) {
         else
             a.times[at - std::begin(kind.times)] = node[key].positive();
     }
+    if (a.type != ActivationType::muscle)
+        node.forbid({"switch_width"}, "the dynamics are of type " + node["type"].text());
+    a.switch_width = node.nonnegative_or("switch_width", 0);
+    if (const auto early = node.find("early")) a.early = early->boolean();
     if (const auto limits = node.find("limits")) std::tie(a.lower, a.upper) = read_range(*limits);
     return a;
 }

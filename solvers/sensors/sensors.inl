@@ -27,8 +27,10 @@ template <class T> const SensorFunctions<T>& functions_of(SensorKind kind) {
 }
 
 // What the force laws read; null if u is.
-template <class T> const T* inputs_of(const World& w, const T* x, const T* u, SensorScratch<T>& scratch) {
-    return u == nullptr ? u : force_inputs(w.model, StateView<T>(w, x).activations, u, scratch.inputs.data());
+template <class T>
+const T* inputs_of(const World& w, const T* theta, const T* x, const T* u, SensorScratch<T>& scratch) {
+    if (u == nullptr) return u;
+    return force_inputs(w.model, theta, w.h(theta), StateView<T>(w, x).activations, u, scratch.inputs.data());
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ template <class T> const T* inputs_of(const World& w, const T* x, const T* u, Se
 template <class T>
 void sensor_values(const World& w, const std::vector<Sensor>& sensors, const T* theta, const T* x, const T* u,
                    const StepScratch<T>& s, SensorScratch<T>& scratch, T* y) {
-    const SensorInputs<T> in{w, theta, x, inputs_of(w, x, u, scratch), s, scratch};
+    const SensorInputs<T> in{w, theta, x, inputs_of(w, theta, x, u, scratch), s, scratch};
     if (reads_step(sensors)) {
         body_accelerations(w, theta, in.v(), s, scratch);
         joint_wrenches(in, scratch);
@@ -49,7 +51,7 @@ template <class T>
 void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const T* theta, const T* x,
                        const T* u, StepScratch<T>& s, SensorScratch<T>& scratch, const T* y_bar, T* theta_bar,
                        T* x_bar, T* u_bar, T* x_next_bar) {
-    const SensorInputs<T> in{w, theta, x, inputs_of(w, x, u, scratch), s, scratch};
+    const SensorInputs<T> in{w, theta, x, inputs_of(w, theta, x, u, scratch), s, scratch};
     const bool activated = in.u != u;
     std::ranges::fill(scratch.inputs_bar, T(0));
     const SensorBars<T> bar{s,
@@ -66,7 +68,9 @@ void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const
         joint_wrenches_adj(in, bar);
         body_accelerations_adj(w, theta, in.v(), s, scratch, theta_bar, x_bar + w.nv(), bar.v_next);
     }
-    if (activated) force_inputs_adj(w.model, bar.u, x_bar + 2 * w.nv(), u_bar);
+    if (activated)
+        force_inputs_adj(w.model, theta, w.h(theta), StateView<T>(w, x).activations, u, bar.u, theta_bar,
+                         w.h(theta_bar), x_bar + 2 * w.nv(), u_bar);
 }
 
 #define COSTATE_INSTANTIATE_SENSORS(T)                                                                       \

@@ -61,7 +61,7 @@ template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
     for (const Side side : s.springs)
         mix(static_cast<std::uint64_t>(side));
     for (const ActivationSides side : s.activation_sides)
-        mix(static_cast<std::uint64_t>(side.rises) << 8 | static_cast<std::uint64_t>(side.unit_control) << 6 |
+        mix(static_cast<std::uint64_t>(side.time) << 8 | static_cast<std::uint64_t>(side.unit_control) << 6 |
             static_cast<std::uint64_t>(side.unit_activation) << 4 |
             static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.range));
     for (const ContactPoint<T>& c : s.contacts.points)

@@ -100,7 +100,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
           const T* wrenches) {
     const StateView<T> at(w, x);
     const T *q = at.q, *v = at.v, &h = w.h(theta),
-            *inputs = force_inputs(w.model, at.activations, u, s.inputs.data());
+            *inputs = force_inputs(w.model, theta, h, at.activations, u, s.inputs.data());
     T *q_next = x_next, *v_next = x_next + w.nq();
     FreeMotionScratch<T>& free = s.free_motion;
     const auto lap = [&s](Stage stage) {
@@ -289,7 +289,7 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     const StateBars<T> bar(w, x_bar);
     FreeMotionScratch<T>& free = s.free_motion;
     const bool activated = w.na() > 0;
-    const T* inputs = force_inputs(w.model, at.activations, u, s.inputs.data());
+    const T* inputs = force_inputs(w.model, theta, w.h(theta), at.activations, u, s.inputs.data());
     std::ranges::fill(s.inputs_bar, T(0));
     T* inputs_bar = activated ? s.inputs_bar.data() : u_bar;
     // 10 velocity with impulses, configuration, activations
@@ -340,7 +340,9 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
                                bar.v);
     actuation_adj(w.model, theta, at.q, at.v, inputs, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(),
                   theta_bar, bar.q, bar.v, inputs_bar);
-    if (activated) force_inputs_adj(w.model, inputs_bar, bar.activations, u_bar);
+    if (activated)
+        force_inputs_adj(w.model, theta, w.h(theta), at.activations, u, inputs_bar, theta_bar, w.h(theta_bar),
+                         bar.activations, u_bar);
 }
 
 // Pulls back through both active sets and adds the larger gradient, measured by |q_bar|^2 + |tau_bar|^2/h.

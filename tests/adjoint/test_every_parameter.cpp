@@ -95,6 +95,8 @@ constexpr Meaning meanings[] = {
     {"actuators/*/time_constant", "of the filter of an actuator that has one, s"},
     {"actuators/*/rise_time", "of the activation of a muscle, s"},
     {"actuators/*/fall_time", "likewise"},
+    {"actuators/*/switch_width",
+     "difference of control and activation over which its time constant goes over, where it does"},
     {"actuators/*/activation_limits", "lower and upper, where the activation has them"},
     {"tendons/*/coefficients", "of the joints of a fixed tendon, one number each"},
     {"tendons/*/world_points",

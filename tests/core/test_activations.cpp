@@ -23,7 +23,7 @@ constexpr ActivationType all_types[] = {ActivationType::integrator, ActivationTy
                                         ActivationType::exact_filter, ActivationType::muscle};
 
 // A chain of joints, and for each type of dynamics an actuator within its limits, one with its control beyond them and
-// one with its activation beyond them; and a motor and a thruster.
+// one with its activation beyond them, the first of them early; muscles that go over from rise to fall; and a motor.
 Model activated_model(Rng& g) {
     ModelBuilder builder;
     for (int i = 0; i < 3; ++i)
@@ -46,8 +46,15 @@ Model activated_model(Rng& g) {
             a.activation = {type, {g.uniform(0.05, 0.2), g.uniform(0.1, 0.3)}};
             a.control_lower = side == 1 ? 3 : -5, a.control_upper = 8;
             a.activation->lower = side == 2 ? 4 : -6, a.activation->upper = 9;
+            a.activation->early = side == 0;
             add(a);
         }
+    for (const double most : {-2.0, 0.3, 5.0}) {
+        ActuatorSpec a;
+        a.activation = {ActivationType::muscle, {0.1, 0.2}, g.uniform(3, 4), most < 1};
+        a.control_lower = -5, a.control_upper = most;
+        add(a);
+    }
     return builder.build();
 }
 
@@ -126,19 +133,25 @@ struct ActivationPass : StagePass {
         step_activations(m, theta.data(), h, w.data(), u.data(), sides.data(), next.data());
         // all cases occur
         int controls = 0, ranges = 0;
-        for (const ActivationSides& side : sides)
-            controls += side.control != Side::within, ranges += side.range != Side::within;
+        std::set<MuscleTime> times;
+        for (size_t k = 0; k < sides.size(); ++k) {
+            controls += sides[k].control != Side::within, ranges += sides[k].range != Side::within;
+            if (m.activations[k].type == ActivationType::muscle) times.insert(sides[k].time);
+        }
         REQUIRE((controls >= 3 && ranges >= 3 && controls + ranges < static_cast<int>(sides.size())));
+        REQUIRE((times.contains(MuscleTime::rise) && times.contains(MuscleTime::between)));
     }
     void run_duals() override {
         std::vector<ActivationSides> unused(sides.size());
         step_activations(m, theta_dual.data(), h_dual, w_dual.data(), u_dual.data(), unused.data(),
                          next_dual.data());
         std::vector<D> room(inputs_dual.size());
-        std::copy_n(force_inputs(m, w_dual.data(), u_dual.data(), room.data()), m.nu, inputs_dual.begin());
+        std::copy_n(force_inputs(m, theta_dual.data(), h_dual, w_dual.data(), u_dual.data(), room.data()),
+                    m.nu, inputs_dual.begin());
     }
     void run_adjoint() override {
-        force_inputs_adj(m, inputs_bar.data(), w_bar.data(), u_bar.data());
+        force_inputs_adj(m, theta.data(), h, w.data(), u.data(), inputs_bar.data(), theta_bar.data(), h_bar,
+                         w_bar.data(), u_bar.data());
         step_activations_adj(m, theta.data(), h, w.data(), u.data(), sides.data(), next_bar.data(),
                              theta_bar.data(), h_bar, w_bar.data(), u_bar.data());
     }
@@ -174,7 +187,7 @@ struct ActivationStepPass : StepSensorPass {
         return t;
     }
     // without effect: controls beyond their limits, and those whose activations are beyond theirs
-    ActivationStepPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g, 8) {}
+    ActivationStepPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g, 10) {}
 };
 
 // A cart of 2 kg on a rail under a motor with dynamics.
@@ -189,10 +202,12 @@ Scene cart(const std::string& dynamics, const std::string& more = "", int steps 
         "cart.json");
 }
 
-// An arm of three links on the ground, with an actuator of each type of dynamics.
-Scene arm(const std::string& more = "") {
+// An arm of three links on the ground, with an actuator of each type of dynamics. slopes: one gain has slopes; without,
+// the muscle drives a tendon
+Scene arm(const std::string& more = "", bool slopes = true) {
     return scene_from_json(
-        parse_json(R"({"steps": 60, "time_step": 0.005, "ground": {"friction": 0.5}, "models": [{"name": "m",
+        parse_json(
+            R"({"steps": 60, "time_step": 0.005, "ground": {"friction": 0.5}, "models": [{"name": "m",
             "position": [0, 0, 0.1], "model": {"bodies": [
             {"name": "base", "joint": {"type": "free"}, "mass": 3, "inertia": [0.03, 0.04, 0.05, 0.001, 0.002, 0.001],
              "shapes": [{"type": "box", "half_extents": [0.2, 0.2, 0.1]}]},
@@ -202,14 +217,18 @@ Scene arm(const std::string& more = "") {
              "mass": 0.4, "com": [0.1, 0, 0.02], "inertia": [0.004, 0.005, 0.006, 0, 0.0002, 0]},
             {"name": "c", "parent": "b", "joint": {"type": "prismatic", "axis": [1, 0, 0], "position": [0.2, 0, 0], "damping": 1},
              "mass": 0.3, "com": [0.1, 0, 0.02], "inertia": [0.004, 0.005, 0.006, 0, 0.0002, 0]}],
+            "tendons": [{"name": "t", "joints": [{"joint": "a", "coefficient": 0.3}, {"joint": "b", "coefficient": 1}]}],
             "actuators": [
             {"name": "i", "joint": "a", "type": "servo", "kp": 5, "kd": 0.2, "control_limits": [-1, 1], "dynamics": {"type": "integrator", "limits": [-0.4, 0.4]}},
-            {"name": "f", "joint": "b", "type": "general", "gain": 2, "bias": [0.1, -1, 0.05], "gain_slopes": [0.3, -0.1],
+            {"name": "f", "joint": "b", "type": "general", "gain": 2, "bias": [0.1, -1, 0.05])" +
+                std::string(slopes ? R"(, "gain_slopes": [0.3, -0.1])" : "") + R"(,
              "dynamics": {"type": "filter", "time_constant": 0.04}},
-            {"name": "e", "joint": "c", "type": "motor", "gear": 2, "dynamics": {"type": "exact_filter", "time_constant": 0.02}},
+            {"name": "e", "joint": "c", "type": "motor", "gear": 2, "dynamics": {"type": "exact_filter", "time_constant": 0.02, "early": true}},
             {"name": "plain", "joint": "c", "type": "motor"},
-            {"name": "m", "joint": "b", "type": "muscle", "gear": 0.9, "muscle": {"force": 3, "length_range": [-1.5, 0.8], "range": [0.6, 1.3]},
-             "dynamics": {"type": "muscle", "rise_time": 0.03, "fall_time": 0.08}}]}}],
+            {"name": "m", )" +
+                std::string(slopes ? R"("joint": "b")" : R"("tendon": "t")") +
+                R"(, "type": "muscle", "gear": 0.9, "muscle": {"force": 3, "length_range": [-1.5, 0.8], "range": [0.6, 1.3]},
+             "dynamics": {"type": "muscle", "rise_time": 0.03, "fall_time": 0.08, "switch_width": 1.2}}]}}],
         "initial": {"joints": {"m/a": 0.2, "m/b": -0.5}, "velocities": {"m/a": 1},
                     "activations": {"m/f": 0.4, "m/e": -0.3, "m/m": 0.3}, "optimize": {"activations": ["m/f", "m/i"]}},
         "controls": [{"actuators": ["m/i"], "schedule": [[0, 3], [0.15, 0.2], [0.3, -0.5]]},
@@ -217,8 +236,8 @@ Scene arm(const std::string& more = "") {
         "parameters": [{"path": "actuators/m/f/time_constant", "optimize": true}],
         "objective": [{"term": "position", "body": "m/c", "point": [0.1, 0.2, 0.3], "target": [1, 0.5, 2]},
                       {"term": "velocity", "body": "m/c", "target": [1, 0, 1]}])" +
-                       more + "}",
-                   "arm"),
+                more + "}",
+            "arm"),
         "arm.json");
 }
 
@@ -229,7 +248,9 @@ double distance(const StepJacobian::Matrix& A, const StepJacobian::Matrix& B) {
 }  // namespace
 
 TEST_CASE("adjoint: muscle_force") { check_pass<MusclePass>(1e-12); }
-TEST_CASE("adjoint: free_activation, step_activations, force_inputs") { check_pass<ActivationPass>(1e-12); }
+TEST_CASE("adjoint: muscle_rate, free_activation, next_activation, step_activations, force_inputs") {
+    check_pass<ActivationPass>(1e-12);
+}
 TEST_CASE("adjoint: a step with activations, with sensors") { check_pass<ActivationStepPass>(1e-11); }
 
 TEST_CASE("activations: the closed forms of a constant control, which forces read a step later") {
@@ -428,4 +449,44 @@ TEST_CASE("activations: a muscle at its optimal length pulls with its peak force
     const VecX<double> x = walk(s, 1);
     CHECK(x[1] == doctest::Approx(-0.001 * 10 * 0.6 / 2).epsilon(1e-14));
     CHECK(x[2] == doctest::Approx(0.6 + 0.001 * (1 - 0.6) / (0.01 * (0.5 + 1.5 * 0.6))).epsilon(1e-14));
+}
+
+// The documented formula, evaluated by hand: with u - w = 0.1 and the width 0.5, S(0.7) = 0.83692.
+TEST_CASE(
+    "activations: a muscle with a switch width has a time constant between that of rise and that of fall") {
+    const auto after = [](double w, const char* width) {
+        const Scene s =
+            cart(std::string(R"({"type": "muscle", "rise_time": 0.1, "fall_time": 0.4)") + width + "}",
+                 R"(, "initial": {"activations": {"m/force": )" + std::to_string(w) + "}}");
+        return walk(s, 1)[2];
+    };
+    const double rise = 0.1 * (0.5 + 1.5 * 0.7), fall = 0.4 / (0.5 + 1.5 * 0.7);
+    CHECK(after(0.7, R"(, "switch_width": 0.5)") ==
+          doctest::Approx(0.7 + 0.01 * 0.1 / (fall + (rise - fall) * 0.83692)).epsilon(1e-14));
+    // at equal control and activation both have the same share; beyond the width, one has all
+    CHECK(after(0.8, R"(, "switch_width": 0.5)") == 0.8);
+    for (const double w : {0.1, 0.54, 1.06})
+        CHECK(after(w, R"(, "switch_width": 0.5)") == after(w, ""));
+    CHECK(complaint([] {
+              cart(R"({"type": "filter", "time_constant": 1, "switch_width": 1})");
+          }).find("switch_width") != std::string::npos);
+}
+
+TEST_CASE("activations: forces of an early actuator read the activation a step sooner") {
+    for (const char* dynamics : {R"({"type": "integrator")", R"({"type": "filter", "time_constant": 0.05)",
+                                 R"({"type": "exact_filter", "time_constant": 0.05)",
+                                 R"({"type": "integrator", "limits": [-1, 0.3])"}) {
+        CAPTURE(dynamics);
+        const Scene early = cart(dynamics + std::string(R"(, "early": true})"));
+        std::vector<double> speeds, activations;
+        walk(early, 60, [&](const VecX<double>& x, const StepScratch<double>&) {
+            speeds.push_back(x[1]);
+            activations.push_back(x[2]);
+        });
+        for (size_t t = 0; t + 1 < speeds.size(); ++t)
+            CHECK(speeds[t + 1] ==
+                  doctest::Approx((2 * speeds[t] + 0.01 * activations[t + 1]) / (2 + 0.01 * 0.3))
+                      .epsilon(1e-13));
+        CHECK(speeds[1] > 0);
+    }
 }

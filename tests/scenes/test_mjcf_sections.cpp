@@ -141,7 +141,7 @@ TEST_CASE("MJCF: dynamics of actuators, and the activations of keyframes") {
         driven("<motor name='m' joint='h'/>"
                "<general name='f' joint='h' dyntype='filter' dynprm='.2' actlimited='true' actrange='-1 2'/>"
                "<general joint='h' dyntype='user'/>"
-               "<general name='g' joint='h' dyntype='filter'/>"
+               "<general name='g' joint='h' dyntype='filter' actearly='true'/>"
                "<position name='p' joint='h' kp='3' timeconst='.1'/>"
                "<position name='q' joint='h' kp='3' timeconst='0'/>"
                "<intvelocity name='i' joint='h' kp='5' kv='.5' actrange='-2 3'/>"
@@ -152,7 +152,7 @@ TEST_CASE("MJCF: dynamics of actuators, and the activations of keyframes") {
     REQUIRE(a.size() == 7);
     CHECK(!a[0].contains("dynamics"));
     CHECK(a[1]["dynamics"] == Json{{"type", "filter"}, {"time_constant", 0.2}, {"limits", {-1.0, 2.0}}});
-    CHECK(a[2]["dynamics"] == Json{{"type", "filter"}, {"time_constant", 1.0}});
+    CHECK(a[2]["dynamics"] == Json{{"type", "filter"}, {"time_constant", 1.0}, {"early", true}});
     CHECK(a[3]["dynamics"] == Json{{"type", "exact_filter"}, {"time_constant", 0.1}});
     CHECK(!a[4].contains("dynamics"));
     CHECK(a[5]["dynamics"] == Json{{"type", "integrator"}, {"limits", {-2.0, 3.0}}});
@@ -175,10 +175,11 @@ TEST_CASE("MJCF: muscles, with the force that their scale gives, and the range o
         "0' "
         "mass='1' diaginertia='.1 .1 .1'/></body></body></worldbody><actuator><muscle name='a' joint='h' "
         "gear='-2' "
-        "scale='50'/><muscle name='b' joint='h' lengthrange='-1 2' force='30' timeconst='.02 .03' range='.8 "
+        "scale='50'/><muscle name='b' joint='h' lengthrange='-1 2' force='30' timeconst='.02 .03' "
+        "tausmooth='.5' range='.8 "
         "1.2' "
         "lmin='.4' fvmax='1.5'/><general name='c' joint='h' lengthrange='-1 2' dyntype='muscle' dynprm='.1 "
-        ".2' "
+        ".2 .7' "
         "gaintype='muscle' biastype='muscle' gainprm='.7 1 20 200 .5 1.6 1.5 1.3 1.2' biasprm='.7 1 20 200 "
         ".5 1.6 "
         "1.5 1.3 1.2'/><muscle name='d' joint='free'/></actuator></mujoco>";
@@ -197,9 +198,11 @@ TEST_CASE("MJCF: muscles, with the force that their scale gives, and the range o
     const Json& b = a[1]["muscle"];
     CHECK((b["force"] == 30 && b["range"] == Json{0.8, 1.2} && b["lmin"] == 0.4 && b["fvmax"] == 1.5));
     CHECK(json_value(b["length_range"][0]) == doctest::Approx(-1 - 30 * degree));
-    CHECK(a[1]["dynamics"] == Json{{"type", "muscle"}, {"rise_time", 0.02}, {"fall_time", 0.03}});
+    CHECK(a[1]["dynamics"] ==
+          Json{{"type", "muscle"}, {"rise_time", 0.02}, {"fall_time", 0.03}, {"switch_width", 0.5}});
     CHECK((a[2]["muscle"]["force"] == 20 && a[2]["muscle"]["range"] == Json{0.7, 1.0}));
-    CHECK(a[2]["dynamics"] == Json{{"type", "muscle"}, {"rise_time", 0.1}, {"fall_time", 0.2}});
+    CHECK(a[2]["dynamics"] ==
+          Json{{"type", "muscle"}, {"rise_time", 0.1}, {"fall_time", 0.2}, {"switch_width", 0.7}});
 }
 
 TEST_CASE("MJCF: equalities hold at the reference") {
