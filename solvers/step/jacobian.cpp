@@ -9,6 +9,7 @@ StepJacobian::StepJacobian(const World& w)
       by_u(w.own_ndx(), w.nu()),
       dynamics(w.model),
       L(w.model.mass_matrix_size),
+      unused_theta_bar(VecX<double>::Zero(w.na() > 0 ? w.np() : 0)),
       now(w.model),
       next(now),
       displaced(now) {
@@ -18,17 +19,15 @@ StepJacobian::StepJacobian(const World& w)
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
-    if (w.model.soft || w.na() > 0 || s.pushed || !w.model.drag_boxes.empty() || !w.model.compensated.empty())
-        return false;
+    if (w.model.soft || s.pushed || !w.model.drag_boxes.empty() || !w.model.compensated.empty()) return false;
     if (s.rows.located || has_elastic_gradient(w, s) || s.recovery.any_swept()) return false;
     if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction)
             return false;
     return std::ranges::none_of(w.model.tendons, &Tendon::spatial) &&
-           std::ranges::all_of(w.model.actuators, [](const Actuator& a) {
-               return a.on_joint && a.gain_slopes < 0 && a.muscle < 0;
-           });
+           std::ranges::all_of(w.model.actuators,
+                               [](const Actuator& a) { return a.on_joint && a.gain_slopes < 0; });
 }
 
 // Puts the rows of v+ in the place of those of q+: the rate of displacement is v+, or v+ + w.
@@ -90,6 +89,40 @@ void for_each_driven(const Model& m, const double* theta, const Actuator& a, con
         for_each_joint(m.tendons[a.tendon], theta, visit);
 }
 
+// The derivatives of an activation after the step by itself at its start, and by its control.
+struct ActivationSlopes {
+    double by_activation = 0, by_control = 0;
+};
+ActivationSlopes activation_slopes(const World& w, const double* theta, const double* x, const double* u,
+                                   const StepScratch<double>& s, int k, StepJacobian& J) {
+    ActivationSlopes out;
+    double unused_h = 0;
+    next_activation_adj(w.model, theta, w.h(theta), k, StateView<double>(w, x).activations[k],
+                        u[w.model.activations[k].actuator], s.activation_sides[k], 1.0,
+                        J.unused_theta_bar.data(), unused_h, out.by_activation, out.by_control);
+    return out;
+}
+
+// The derivatives of the force of actuator n, before the gear, by l, l' and what its law reads.
+struct ForceSlopes {
+    double by_length = 0, by_rate = 0, by_input = 0;
+};
+ForceSlopes force_slopes(const Model& m, const double* theta, const double* q, const double* v,
+                         const Saturation& at, double input, int n) {
+    const Actuator& a = m.actuators[n];
+    if (a.muscle < 0) {
+        const ActuatorLaw<double> law = actuator_law(a.type, m.actuator, theta, n);
+        return {law.b1, law.b2, law.gain};
+    }
+    const double gear = theta[m.actuator.gear.at(n)], length = gear * driven_coordinate(m, theta, a, q),
+                 rate = gear * driven_velocity(m, theta, a, v), *p = theta + a.muscle;
+    double unused_p_bar[MuscleAt::count] = {};
+    ForceSlopes out{0, 0, muscle_force(p, length, rate).active};
+    muscle_force_adj(p, length, rate, {clamped_control(a, theta, at, input), 1.0}, unused_p_bar,
+                     out.by_length, out.by_rate);
+    return out;
+}
+
 // Inverse dynamics at q, v and the accelerations free.a, and its derivatives by q and v (nv x nv).
 void inverse_dynamics(const World& w, const double* theta, const double* v, StepScratch<double>& s,
                       StepJacobian& J, double* by_q, double* by_v) {
@@ -99,13 +132,13 @@ void inverse_dynamics(const World& w, const double* theta, const double* v, Step
                      by_q, by_v);
 }
 
-// -dr of the joint forces and of inverse dynamics at (v+ - v)/h, by q, v and u. The term M dv is left out:
+// -dr of the joint forces and of inverse dynamics at (v+ - v)/h, by q, v, activations and u. The term M dv is left out:
 // M^-1 makes it the identity. If positions recover, also -dM w, the difference of two inverse dynamics.
-void dynamics_columns(const World& w, const double* theta, const double* x, StepScratch<double>& s,
-                      StepJacobian& J) {
+void dynamics_columns(const World& w, const double* theta, const double* x, const double* u,
+                      StepScratch<double>& s, StepJacobian& J) {
     const Model& m = w.model;
-    const int nv = w.nv();
-    const double h = w.h(theta), *v = x + w.nq();
+    const int nv = w.nv(), controls = w.own_ndx();
+    const double h = w.h(theta), *v = x + w.nq(), *inputs = w.na() > 0 ? s.inputs.data() : u;
     FreeMotionScratch<double>& free = s.free_motion;
     for (size_t j = 0; j < free.a.size(); ++j)
         free.a[j] = (s.v_next[j] - v[j]) / h;
@@ -138,14 +171,24 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
         const Actuator& a = m.actuators[n];
         const Saturation& at = s.saturations[n];
         if (at.force != Side::within) continue;
-        const ActuatorLaw<double> law = actuator_law(a.type, m.actuator, theta, n);
+        const ForceSlopes f = force_slopes(m, theta, x, v, at, inputs[n], n);
         const double gear = theta[m.actuator.gear.at(n)];
+        const int k = a.activation;
+        ActivationSlopes read{1, 0};
+        if (k >= 0 && m.activations[k].early) read = activation_slopes(w, theta, x, u, s, k, J);
         for_each_driven(m, theta, a, [&](int i, double c_i) {
             for_each_driven(m, theta, a, [&](int j, double c_j) {
-                J.response(i, j) += h * gear * gear * law.b1 * c_i * c_j;
-                if (!at.implicit) J.response(i, nv + j) += h * gear * gear * law.b2 * c_i * c_j;
+                J.response(i, j) += h * gear * gear * f.by_length * c_i * c_j;
+                if (!at.implicit) J.response(i, nv + j) += h * gear * gear * f.by_rate * c_i * c_j;
             });
-            if (at.control == Side::within) J.response(i, 2 * nv + n) += h * gear * law.gain * c_i;
+            if (at.control != Side::within) return;
+            const double by_input = h * gear * f.by_input * c_i;
+            if (k >= 0) {
+                J.response(i, 2 * nv + k) += by_input * read.by_activation;
+                J.response(i, controls + n) += by_input * read.by_control;
+            } else {
+                J.response(i, controls + n) += by_input;
+            }
         });
     }
     for (int n = 0; n < static_cast<int>(m.tendons.size()); ++n) {
@@ -171,12 +214,12 @@ void keep_columns(const std::vector<int>& chosen, int more, StepJacobian::Matrix
     }
 }
 
-// Writes columns of (q, v, u), the chosen ones or all, to the nv rows of by_x and by_u from `first`.
+// Writes columns of (q, v, activations, u), the chosen ones or all, to the nv rows of by_x and by_u from `first`.
 template <class Columns>
 void put_columns(const std::vector<int>* chosen, const Columns& from, int first, StepJacobian& J) {
-    const Eigen::Index nv = from.rows();
+    const Eigen::Index nv = from.rows(), of_state = J.by_x.cols();
     if (chosen == nullptr) {
-        J.by_x.middleRows(first, nv) = from.leftCols(2 * nv);
+        J.by_x.middleRows(first, nv) = from.leftCols(of_state);
         J.by_u.middleRows(first, nv) = from.rightCols(J.by_u.cols());
         return;
     }
@@ -184,7 +227,18 @@ void put_columns(const std::vector<int>* chosen, const Columns& from, int first,
     J.by_u.middleRows(first, nv).setZero();
     for (int i = 0; i < from.cols(); ++i) {
         const Eigen::Index j = (*chosen)[i];
-        (j < 2 * nv ? J.by_x.col(j) : J.by_u.col(j - 2 * nv)).segment(first, nv) = from.col(i);
+        (j < of_state ? J.by_x.col(j) : J.by_u.col(j - of_state)).segment(first, nv) = from.col(i);
+    }
+}
+
+void activation_rows(const World& w, const double* theta, const double* x, const double* u,
+                     const StepScratch<double>& s, StepJacobian& J) {
+    J.by_x.bottomRows(w.na()).setZero();
+    J.by_u.bottomRows(w.na()).setZero();
+    for (int k = 0; k < w.na(); ++k) {
+        const ActivationSlopes next = activation_slopes(w, theta, x, u, s, k, J);
+        J.by_x(2 * w.nv() + k, 2 * w.nv() + k) = next.by_activation;
+        J.by_u(2 * w.nv() + k, w.model.activations[k].actuator) = next.by_control;
     }
 }
 
@@ -194,12 +248,12 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
                    StepScratch<double>& s, StepJacobian& J, const double* wrenches,
                    const std::vector<int>* chosen) {
     if (!has_closed_form(w, s)) return step_jacobian_by_adjoints(w, theta, x, u, s, J, nullptr, wrenches);
-    const int nv = w.nv(), all = 2 * nv + w.nu(), rows = s.rows.count;
+    const int nv = w.nv(), all = w.own_ndx() + w.nu(), rows = s.rows.count;
     const int columns = chosen ? static_cast<int>(chosen->size()) : all;
     const bool recovers = s.rows.recovers;
     J.response.setZero(nv, all + rows);
     if (recovers) J.recovery_response.setZero(nv, all);
-    dynamics_columns(w, theta, x, s, J);
+    dynamics_columns(w, theta, x, u, s, J);
     if (rows > 0) row_columns(w, theta, x, s, J);
     if (chosen) {
         keep_columns(*chosen, rows, J.response);
@@ -248,6 +302,7 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
         start_rate_rows(nv, J);
     }
     retract_rows(w, theta, x, s, J);
+    activation_rows(w, theta, x, u, s, J);
 }
 
 void step_jacobian_by_adjoints(const World& w, const double* theta, const double* x, const double* u,

@@ -12,9 +12,10 @@
 //
 // dr has the closed-form derivatives of inverse dynamics and of J^T lambda. ds has those of the rows, including
 // gaps, frames and biases of contacts (Le Lidec et al. 2024, appendices C and D). If the gradient is swept, for
-// impacts that are located or have the elastic gradient, and for thrusters, activations, spatial tendons and rows
-// without closed forms here (equalities, limits of spherical joints), each row of v+ is computed by one adjoint of the step. So is
-// each row of q+ if the displacement is not h v+ (displacement_is_h_v).
+// impacts that are located or have the elastic gradient, and for thrusters, spatial tendons, slopes of gains and rows
+// without closed forms here (equalities, limits of spherical joints), each row of v+ is computed by one adjoint of the
+// step. So is each row of q+ if the displacement is not h v+ (displacement_is_h_v). Activations have closed forms: dr by
+// an activation is that by a control that the force law reads.
 //
 // The derivative is that through the active set of the solution. The complementarity-aware gradient depends
 // on its covector nonlinearly, so no matrix gives it.
@@ -34,7 +35,8 @@ struct StepJacobian {
 
     // Intermediates. Allocates only if a step has more rows than all before.
     RneaDerivativesScratch<double> dynamics;
-    std::vector<double> L;  // factor of M + h B, if the step computed none
+    std::vector<double> L;          // factor of M + h B, if the step computed none
+    VecX<double> unused_theta_bar;  // (np) if there are activations: what their adjoints add is not wanted
     struct Velocities {
         std::vector<double> v;               // (nv)
         std::vector<Motion<double>> V;       // (bodies)
@@ -42,10 +44,10 @@ struct StepJacobian {
         explicit Velocities(const Model& m) : v(m.nv), V(m.bodies.size()), behind(m.nv) {}
     };
     Velocities now, next, displaced;  // at v, v+ and v+ + w
-    Matrix response;     // (nv x 2 nv + nu + rows) derivatives of v+ without impulses, then M^-1 J^T
-    Matrix ds, dlambda;  // (rows x 2 nv + nu)
+    Matrix response;     // (nv x own_ndx + nu + rows) derivatives of v+ without impulses, then M^-1 J^T
+    Matrix ds, dlambda;  // (rows x own_ndx + nu)
     std::vector<Weighted<double>> parts;
-    // The same of the recovery: w without impulses (nv x 2 nv + nu), then (rows x 2 nv + nu).
+    // The same of the recovery: w without impulses (nv x own_ndx + nu), then (rows x own_ndx + nu).
     Matrix recovery_response, recovery_ds, dkappa;
 };
 

@@ -128,7 +128,7 @@ void row_columns(const World& w, const double* theta, const double* x, const Ste
     const bool recovers = s.rows.recovers;
     const HeldRows of_step{J.next, s.impulses.lambda.data(), false, J.ds, J.response},
         of_recovery{J.displaced, s.recovery.kappa.data(), true, J.recovery_ds, J.recovery_response};
-    J.ds.setZero(s.rows.count, 2 * w.nv() + w.nu());
+    J.ds.setZero(s.rows.count, w.own_ndx() + w.nu());
     J.now.v.assign(x + w.nq(), x + w.nq() + w.nv());
     J.next.v = s.v_next;
     velocity_frames(w.model, k, J.now);

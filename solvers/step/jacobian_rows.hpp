@@ -10,7 +10,7 @@ namespace costate {
 void row_columns(const World& w, const double* theta, const double* x, const StepScratch<double>& s,
                  StepJacobian& J);
 
-// Columns of (q, v, u) at the front of a matrix of J.
+// Columns of (q, v, activations, u) at the front of a matrix of J.
 using FrontColumns = Eigen::Map<StepJacobian::Matrix>;
 
 // to (nv x columns) += M^-1 J^T dlambda, of the last columns of `response` and dlambda (rows x columns)

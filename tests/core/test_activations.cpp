@@ -363,6 +363,43 @@ TEST_CASE("activations: the Jacobian of a step is that of forward mode and of wh
     }
 }
 
+TEST_CASE(
+    "activations: the closed form of the Jacobian is that of adjoints, with contacts, muscles and tendons") {
+    for (const char* solver : {"lcp", "ncp"}) {
+        CAPTURE(solver);
+        const Scene s = arm(std::string(R"(, "solver": {"type": ")") + solver + R"("})", false);
+        const World& w = s.world;
+        StepScratch<double> scratch(w);
+        StepJacobian J(w), chosen(w), by_adjoints(w);
+        const std::vector<int> some{1, 7, 18, 21, 23, 26};
+        int contacts = 0, compared = 0;
+        walk(s, s.steps, [&](const VecX<double>& x, const StepScratch<double>&) {
+            VecX<double> u(w.nu()), next(w.nx());
+            u << 0.3, 0.5, -0.4, 0.2, 0.6;
+            step(w, s.theta.data(), x.data(), u.data(), scratch, next.data());
+            contacts += !scratch.rows.blocks.empty();
+            J.response.resize(0, 0);
+            step_jacobian(w, s.theta.data(), x.data(), u.data(), scratch, J);
+            if (J.response.size() == 0) return;  // not by the closed form
+            ++compared;
+            step_jacobian(w, s.theta.data(), x.data(), u.data(), scratch, chosen, nullptr, &some);
+            step_jacobian_by_adjoints(w, s.theta.data(), x.data(), u.data(), scratch, by_adjoints);
+            CHECK(distance(J.by_x, by_adjoints.by_x) < 1e-9);
+            CHECK(distance(J.by_u, by_adjoints.by_u) < 1e-9);
+            for (const int column : some) {
+                const int own = w.own_ndx();
+                if (column < own)
+                    CHECK(chosen.by_x.col(column) == J.by_x.col(column));
+                else
+                    CHECK(chosen.by_u.col(column - own) == J.by_u.col(column - own));
+            }
+        });
+        CAPTURE(contacts);
+        CAPTURE(compared);
+        CHECK((contacts > 30 && compared > 55));
+    }
+}
+
 TEST_CASE("activations: lanes and batches have the bits of single steps") {
     const Scene s = arm();
     const World& w = s.world;
