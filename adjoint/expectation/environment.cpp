@@ -38,7 +38,7 @@ RolloutInputs environment_inputs(const World& w, const Randomization& r, std::in
     if (r.start.size() == 0) return in;
     const VecX<double> d = displacement(r, numbers);
     retract(w.model, shared.x0.data(), d.data(), in.x0.data());
-    in.x0.segment(w.nq(), w.nv()) += d.tail(w.nv());
+    in.x0.segment(w.nq(), w.nv() + w.na()) += d.tail(w.nv() + w.na());
     return in;
 }
 

@@ -20,7 +20,7 @@ struct RandomParameter {
 struct Randomization {
     std::int64_t environments = 0;  // 0: the scene is one rollout
     std::uint64_t seed = 1;
-    VecX<double> start;  // (2 nv) largest displacements of x0 along its tangent, to either side
+    VecX<double> start;  // (own_ndx) largest displacements of x0 along its tangent, to either side
     std::vector<RandomParameter> parameters;  // no number of theta twice
     VecX<double> controls;                    // (nu) largest noise of each step's control, to either side
 };

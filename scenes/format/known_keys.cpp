@@ -147,7 +147,7 @@ const std::vector<KnownKeys>& known_keys() {
           "quaternion", "rpy_deg", "clearance", "partners",  "mirror"}},
         {"reference", {"file", "columns"}},
         {"batch", {"environments", "seed", "randomize"}},
-        {"randomize", {"joints", "velocities", "parameters", "controls"}},
+        {"randomize", {"joints", "velocities", "activations", "parameters", "controls"}},
         {"spread", {"linear", "angular"}},
         {"random_parameter", {"path", "factor", "offset"}},
         {"random_control", {"actuators", "noise"}},

@@ -4,13 +4,14 @@
 #include <numbers>
 
 #include "scenes/format/names.hpp"
+#include "scenes/read/initial_reader.hpp"
 
 namespace costate {
 namespace {
 
 constexpr std::int64_t most = 1'000'000'000;
 
-// Largest displacements (2 nv) of positions, or of velocities with offset = nv.
+// Largest displacements of positions, or of velocities with offset = nv.
 void read_spreads(const Node& object, const Model& model, int offset, VecX<double>& start) {
     const std::vector<std::string> joints = names_of(model.bodies, &Body::joint_name);
     for (const auto& [pattern, value] : object.members())
@@ -140,15 +141,20 @@ Randomization read_batch(const Node& scene, const World& world, const VecX<doubl
     const Node randomize = (*batch)["randomize"];
     randomize.expect_keys("randomize");
     const Model& m = world.model;
-    if (randomize.has("joints") || randomize.has("velocities")) r.start.setZero(2 * m.nv);
+    if (randomize.has("joints") || randomize.has("velocities") || randomize.has("activations"))
+        r.start.setZero(world.own_ndx());
     if (const auto joints = randomize.find("joints")) read_spreads(*joints, m, 0, r.start);
     if (const auto velocities = randomize.find("velocities")) read_spreads(*velocities, m, m.nv, r.start);
+    if (const auto activations = randomize.find("activations"))
+        for (const auto& [pattern, value] : activations->members())
+            for (const int k : resolve(value, pattern, "actuator with dynamics", activated_names(m)))
+                r.start[2 * m.nv + k] = value.nonnegative();
     if (const auto parameters = randomize.find("parameters"))
         read_random_parameters(*parameters, world, theta, optimized, r.parameters);
     if (const auto controls = randomize.find("controls")) r.controls = read_noise(*controls, m);
     if ((r.start.array() == 0).all() && r.parameters.empty() && (r.controls.array() == 0).all())
         randomize.fail("changes nothing, so all environments are equal",
-                       "add \"joints\", \"velocities\", \"parameters\" or \"controls\"");
+                       "add \"joints\", \"velocities\", \"activations\", \"parameters\" or \"controls\"");
     return r;
 }
 

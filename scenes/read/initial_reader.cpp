@@ -21,14 +21,6 @@ template <class Read> void for_each_joint(const Node& object, const Model& model
         }
 }
 
-// The names of the actuators with dynamics.
-std::vector<std::string> activated_names(const Model& model) {
-    std::vector<std::string> names;
-    for (const Activation& a : model.activations)
-        names.push_back(model.actuators[a.actuator].name);
-    return names;
-}
-
 // Entries of the tangent of x0 to optimize, sorted and unique.
 std::vector<int> read_variables(const Node& node, const Model& model) {
     node.expect_keys("initial_variables");
@@ -58,6 +50,13 @@ std::vector<int> read_variables(const Node& node, const Model& model) {
 }
 
 }  // namespace
+
+std::vector<std::string> activated_names(const Model& model) {
+    std::vector<std::string> names;
+    for (const Activation& a : model.activations)
+        names.push_back(model.actuators[a.actuator].name);
+    return names;
+}
 
 void read_configuration(const Node& joints, const Model& model, VecX<double>& q) {
     for_each_joint(joints, model, [&](const Node& value, const Body& b) {

@@ -11,6 +11,9 @@ struct StartInput {
     std::vector<int> initial_state;  // entries of the tangent (own_ndx) of x0 to optimize
 };
 
+// The names of the actuators with dynamics, in the order of their activations.
+std::vector<std::string> activated_names(const Model& model);
+
 // Reads "initial"; what it does not name starts at q (nq), v (nv) and the activations (na).
 StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v,
                       const VecX<double>& activations);

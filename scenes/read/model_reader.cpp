@@ -157,7 +157,7 @@ MuscleSpec read_muscle(const Node& node) {
                                                                 : value.number();
     }
     if (!(m.lmin < 1 && m.lmax > 1)) node.fail("needs lmin below 1 and lmax above 1", "correct them");
-    if (!(m.fvmax > 1)) node.fail("needs fvmax above 1", "correct it");
+    if (!(m.fvmax >= 1)) node.fail("needs an fvmax of 1 or more", "correct it");
     return m;
 }
 

@@ -5,6 +5,7 @@
 
 #include "adjoint/batch/batch.hpp"
 #include "adjoint/check/gradcheck.hpp"
+#include "adjoint/expectation/environment.hpp"
 #include "adjoint/objective/objective.hpp"
 #include "solvers/step/jacobian.hpp"
 #include "solvers/step/lane_step.hpp"
@@ -456,6 +457,33 @@ TEST_CASE("activations: lanes and batches have the bits of single steps") {
         CHECK((lane(lane_next) == after && lane(theta_bar) == own_theta_bar && lane(x_bar) == own_x_bar &&
                lane(u_bar) == own_u_bar));
     }
+}
+
+TEST_CASE("activations: environments of a batch have their own, and their own time constants and limits") {
+    const Scene s =
+        arm(R"(, "batch": {"environments": 20, "randomize": {"activations": {"m/f": 0.2, "m/m": 0.1},
+        "parameters": [{"path": "actuators/*/time_constant", "factor": [0.5, 2]}, {"path": "actuators/m/m/switch_width", "factor": [0.9, 1.1]},
+                       {"path": "actuators/m/i/activation_limits", "offset": [-0.05, 0.05]}]}})");
+    const World& w = s.world;
+    REQUIRE((s.batch.start.size() == w.own_ndx() && s.batch.parameters.size() == 4));
+    CHECK(s.batch.start.tail(4) == Eigen::Vector4d(0, 0.2, 0, 0.1));
+    const int act = w.nq() + w.nv();
+    std::set<double> drawn[5];
+    for (int e = 0; e < 20; ++e) {
+        const RolloutInputs in = environment_inputs(w, s.batch, e, {s.theta, s.x0, s.z0});
+        CHECK((in.x0.head(act + 1) == s.x0.head(act + 1) && in.x0[act + 2] == s.x0[act + 2]));
+        CHECK((std::abs(in.x0[act + 1] - 0.4) <= 0.2 && std::abs(in.x0[act + 3] - 0.3) <= 0.1));
+        const auto of = [&](const char* path) { return in.theta[w.model.layout.find(path)->offset]; };
+        const double numbers[] = {in.x0[act + 1], in.x0[act + 3], of("actuators/m/f/time_constant"),
+                                  of("actuators/m/m/switch_width"), of("actuators/m/i/activation_limits")};
+        for (int k = 0; k < 5; ++k)
+            drawn[k].insert(numbers[k]);
+    }
+    for (const std::set<double>& numbers : drawn)
+        CHECK(numbers.size() == 20);
+    CHECK(complaint([] {
+              arm(R"(, "batch": {"environments": 2, "randomize": {"activations": {"m/plain": 1}}})");
+          }).find("actuator with dynamics") != std::string::npos);
 }
 
 TEST_CASE("activations: dynamics with missing or needless keys are refused") {
