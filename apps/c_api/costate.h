@@ -16,11 +16,14 @@
  * nq: numbers of a configuration q, including quaternions (w x y z), which need not have length 1
  * nv: numbers of a velocity v, of joint forces, and of a tangent vector
  * nu: controls, one per actuator
- * nx: numbers of a whole state x = (q, v, activations, kept), the states of batches. Activations are the states of
- *     actuators with "dynamics", costate_model_count(model, COSTATE_ACTIVATION) of them. kept is empty unless the file
- * sets "warm_start"; then it has keys that identify contacts, and the impulses of the last step, from which
- * the solver starts. Zeros mean no kept impulses. ndx = nx - nq + nv: numbers of a tangent vector of x: (nv)
- * for q, then one for each number of x after q. The entries of keys are 0 in outputs and ignored in inputs.
+ * na: activations, the states of actuators with "dynamics", costate_model_count(model, COSTATE_ACTIVATION) of
+ *     them, in the order of COSTATE_ACTIVATION
+ * nx: numbers of a whole state x = (q, v, activations, kept), the states of batches: q at 0, v at nq, activations
+ *     at nq + nv, kept at nq + nv + na. kept is empty unless the file sets "warm_start"; then it has keys that
+ *     identify contacts, and the impulses of the last step, from which the solver starts. Zeros mean no kept
+ *     impulses.
+ * ndx = nx - nq + nv: numbers of a tangent vector of x: (nv) for q at 0, then one for each number of x after q:
+ *     v at nv, activations at 2 nv, kept at 2 nv + na. The entries of keys are 0 in outputs and ignored in inputs.
  * ny: numbers y of all sensors of the file, one sensor after the other
  * nbody: bodies, costate_model_count(model, COSTATE_BODY)
  * nparam: parameters theta (masses, lengths, friction, ...), each with a name
@@ -176,6 +179,8 @@ COSTATE_API int costate_model_set_parameters(costate_model* model, const double*
 
 /* The initial state of the file: q (nq), v (nv). */
 COSTATE_API int costate_model_initial_state(const costate_model* model, double* q, double* v);
+/* A whole state x (nx), with no kept impulses: of a keyframe, or with keyframe = -1 the initial one of the file. */
+COSTATE_API int costate_model_start(const costate_model* model, int keyframe, double* x);
 /* The state q (nq), v (nv) and the control u (nu) of a keyframe; each may be null. Joints that it does not
  * name are in the initial state of the file, controls that it does not name are 0. */
 COSTATE_API int costate_model_keyframe(const costate_model* model, int keyframe, double* q, double* v,
@@ -317,7 +322,8 @@ typedef struct costate_contact {
 } costate_contact;
 
 /* The contacts of the step from (q, v, u) without kept impulses, in a deterministic order. Returns their
- * number and writes the first `capacity` of them; a null buffer with capacity 0 only counts. */
+ * number and writes the first `capacity` of them; a null buffer with capacity 0 only counts. For models with
+ * activations use costate_batch_contacts. */
 COSTATE_API int costate_contacts(const costate_model* model, const double* q, const double* v,
                                  const double* u, costate_contact* contacts, size_t capacity);
 

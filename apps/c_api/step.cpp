@@ -18,9 +18,9 @@ VecX<double> direction(const char* name, const double* given, int n) {
 // The state that a step begins in, in the workspace: (q, v) with no impulses kept. Fails where a state has more.
 void place_pair(Use& use, const double* q, const double* v) {
     if (use.world().na() > 0)
-        throw Failure(
-            COSTATE_BAD_ARGUMENT,
-            "the model has activations, so (q, v) is not its state; use the functions of whole states");
+        throw Failure(COSTATE_BAD_ARGUMENT,
+                      "the model has activations, so (q, v) is not its state; use the functions of whole "
+                      "states or of batches");
     check_given("v", v, length(use.world().nv()));
     use.place(q, v);
 }

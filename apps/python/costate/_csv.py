@@ -86,7 +86,8 @@ def columns_of(output: Output) -> List[List[str]]:
 
 
 def start_of(table: Table, row: int, model: Model) -> Array:
-    """The state x (nx) of a row, which needs the columns of all joints and their velocities."""
+    """The state x (nx) of a row, which needs the columns of all joints and their velocities. Activations without a
+    column "act(NAME)" have their initial values."""
     q, v = model.initial_state()
     for joint in model.joints:
         for name, into, where in ((joint, q, 0), (f"d({joint})", v, 1)):
@@ -98,7 +99,12 @@ def start_of(table: Table, row: int, model: Model) -> Array:
                 raise BadFile(f"{table.path}: a start of \"row\" needs all numbers of {name!r} at "
                               f"{table.times[row]:g} s; add them, or give the start as numbers")
             into[part] = values[row]
-    return model.state(q, v)
+    x = model.state(q, v)
+    for k, name in enumerate(model.activations):
+        values = table.of([[f"act({name})"]])
+        if values is not None and numpy.isfinite(values[row, 0]):
+            x[model.nq + model.nv + k] = values[row, 0]
+    return x
 
 
 def controls_of(table: Table, begin: float, step: float, n: int, model: Model) -> Optional[Array]:

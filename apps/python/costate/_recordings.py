@@ -42,7 +42,7 @@ class Track:
             rows = rows[:, None] if rows.ndim == 1 else rows
             rows = numbers(f"{where}: {name}", rows, (len(times), outputs[name].rotations.size))
             self.measured[name] = self._comparable(rows, instruments.delays(name), f"{where}: {name}")
-        start = model.state(*model.initial_state()) if given.start is None else given.start
+        start = model.start() if given.start is None else given.start
         self.start = numbers(f"{where}: start", start, (model.nx,)).copy()
         self.noise = numpy.array(numpy.broadcast_to(numpy.asarray(given.start_noise, float), (model.ndx,)))
         if not (self.noise >= 0).all():

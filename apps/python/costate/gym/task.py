@@ -65,8 +65,9 @@ class Task:
         return self.model.nx + self.carried
 
     def state(self, q: Array, v: Array) -> Array:
-        """x (nx) from q (nq) and v (nv); zeros are carried."""
+        """x (nx) from q (nq) and v (nv), with the initial activations of the model; zeros are carried."""
         x = numpy.zeros(self.nx)
+        x[: self.model.nx] = self.model.start()
         self.q(x)[:], self.v(x)[:] = q, v
         return x
 

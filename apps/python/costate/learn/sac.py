@@ -148,7 +148,8 @@ class SAC(Learner):
         """What the options need, from d(observation before)/d(state) and the Jacobian of the step."""
         scale, parts = self.sac.reward_scale, {}
         if self.displacements:
-            n, k, m = len(action), self.displacements, 2 * self.task.model.nv  # kept impulses stay
+            # kept impulses stay
+            n, k, m = len(action), self.displacements, 2 * self.task.model.nv + len(self.task.model.activations)
             ds = torch.zeros(n, k, by_state.shape[2], dtype=torch.float64)
             ds[..., :m] = self.sac.perturbation * torch.randn((n, k, m), generator=self.random)
             da = self.sac.perturbation * torch.randn((n, k, action.shape[1]), generator=self.random).double()
