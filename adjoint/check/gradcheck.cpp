@@ -290,23 +290,28 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
                             z.cwiseAbs().cwiseMax(1.0),
                             VecX<double>::Constant(z.size(), -unlimited),
                             [](int i) { return "control variable " + std::to_string(i); }};
-    VecX<double> state_scale = VecX<double>::Ones(2 * m.nv);
+    VecX<double> state_scale = VecX<double>::Ones(w.own_ndx());
     for (const Body& b : m.bodies)
         if (b.nv == 1) state_scale[b.v0] = std::max(1.0, std::abs(x0[b.q0]));
-    state_scale.tail(m.nv) = x0.segment(m.nq, m.nv).cwiseAbs().cwiseMax(1.0);
+    const int linear = m.nv + w.na();  // velocities and activations
+    state_scale.tail(linear) = x0.segment(m.nq, linear).cwiseAbs().cwiseMax(1.0);
     const auto moved = [&](const VecX<double>& d) {
         VecX<double> x = x0;
         retract(m, x0.data(), d.data(), x.data());
-        x.segment(m.nq, m.nv) += d.tail(m.nv);
+        x.segment(m.nq, linear) += d.tail(linear);
         return x;
     };
     const Variable initial_state{
         [&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); },
-        g.initial_state.head(2 * m.nv),
+        g.initial_state.head(w.own_ndx()),
         state_scale,
         state_scale,
-        VecX<double>::Constant(2 * m.nv, -unlimited),
-        [&](int i) { return std::string(i < m.nv ? "position " : "velocity ") + std::to_string(i % m.nv); }};
+        VecX<double>::Constant(w.own_ndx(), -unlimited),
+        [&](int i) {
+            return i >= 2 * m.nv
+                       ? "activation of " + m.actuators[m.activations[i - 2 * m.nv].actuator].name
+                       : std::string(i < m.nv ? "position " : "velocity ") + std::to_string(i % m.nv);
+        }};
     // with respect to y, where theta = theta + scale y
     const VecX<double> scale = parameter_scales(m.layout, theta), room = room_below(m.layout, theta);
     const Variable parameters{

@@ -323,6 +323,7 @@ TEST_CASE(
             CAPTURE(kind.worst);
             CHECK((kind.checked() && kind.max_relative_error < 1e-6));
         }
+        CHECK(r.initial_state.stencils == s.world.own_ndx() + options.directions);
         Gradient all, few;
         rollout.forward(s.theta, s.x0, s.z0);
         rollout.backward(s.theta, s.z0, all);
