@@ -58,8 +58,10 @@ constexpr ShapeType moving_types[] = {ShapeType::sphere,   ShapeType::capsule,  
                                       ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::mesh};
 bool met[8][8];  // pairs of shape types that were in contact
 
+constexpr int rotors = 8;  // with activations of every type: read at the start of a step, then read early
+
 // Two free bodies of every type of shape, thrown together on a hill of triangles, between a plane and a
-// height field.
+// height field; some have a rotor.
 ToyState every_shape_state(unsigned seed) {
     Rng g(seed);
     ModelBuilder builder;
@@ -82,10 +84,12 @@ ToyState every_shape_state(unsigned seed) {
         if (type == ShapeType::mesh) shape.hull = random_mesh(g, 12).hull;
         shapes.push_back(shape);
     }
-    ActuatorSpec rotor;
-    rotor.name = "rotor", rotor.type = ActuatorType::thruster, rotor.body = 0;
-    rotor.activation = {ActivationType::exact_filter, {0.01}};
-    builder.add_actuator(rotor);
+    for (int k = 0; k < rotors; ++k) {
+        ActuatorSpec rotor;
+        rotor.name = "rotor" + std::to_string(k), rotor.type = ActuatorType::thruster, rotor.body = k;
+        rotor.activation = {static_cast<ActivationType>(k % 4), {0.01, 0.02}, k == 7 ? 0.5 : 0.0, k >= 4};
+        builder.add_actuator(rotor);
+    }
     Model m = builder.build();
     ShapeSet set = build_shapes(m, shapes);
     ToyState t{World(std::move(m), std::move(set), Settings()), {}, {}, {}};
@@ -96,8 +100,37 @@ ToyState every_shape_state(unsigned seed) {
         d.segment(b.v0, 3) = Vec3<double>(g.uniform(-0.5, 0.7), g.uniform(-0.3, 0.3), g.uniform(0.1, 0.4));
     retract(model, model.neutral_configuration().data(), d.data(), q.data());
     t.x.resize(t.world.nx());
-    t.x << q, 0.5 * random_vector(model.nv, g, Regime::random), 0;
-    t.u = VecX<double>::Ones(1);
+    t.x << q, 0.5 * random_vector(model.nv, g, Regime::random), VecX<double>::Zero(rotors);
+    t.u = VecX<double>::Ones(rotors);
+    return t;
+}
+
+// A pendulum under an activation of every type, at the joint, with the law of a muscle and by a tendon.
+ToyState activated_state() {
+    ModelBuilder builder;
+    BodySpec arm;
+    arm.name = "arm", arm.joint = JointType::revolute, arm.axis = Vec3<double>::UnitY();
+    arm.mass = {1, {0, 0, -0.3}, 0.1 * Mat3<double>::Identity()};
+    const int body = builder.add_body(arm);
+    TendonSpec tendon;
+    tendon.name = "tendon", tendon.joints = {{body, 0.7}};
+    const int along = builder.add_tendon(tendon);
+    for (int k = 0; k < 16; ++k) {
+        ActuatorSpec a;
+        a.name = "actuator" + std::to_string(k), a.body = body, a.tendon = k % 2 == 0 ? -1 : along;
+        a.type = k / 8 == 0 ? ActuatorType::motor : ActuatorType::muscle;
+        if (a.type == ActuatorType::muscle) a.muscle = {2, {-2, 2}, {0.7, 1.3}};
+        a.activation = {
+            static_cast<ActivationType>(k / 2 % 4), {0.01, 0.02}, k % 4 == 3 ? 0.5 : 0.0, k % 2 == 1};
+        a.activation->upper = 0.8;
+        builder.add_actuator(a);
+    }
+    Model m = builder.build();
+    ShapeSet none = build_shapes(m, {});
+    ToyState t{World(std::move(m), std::move(none), Settings()), {}, {}, {}};
+    t.theta = t.world.model.layout.nominal();
+    t.x.setConstant(t.world.nx(), 0.3);
+    t.u = VecX<double>::LinSpaced(t.world.nu(), -1, 1);
     return t;
 }
 
@@ -282,6 +315,9 @@ int main() {
         run(every_shape_state(seed));
     std::printf("%ld allocations in 400 with shapes of every type\n", calls - without);
     const long with_shapes = calls;
+    run(activated_state());
+    std::printf("%ld allocations in 50 with activations of every type\n", calls - with_shapes);
+    const long with_activations = calls;
     int combinations = 0;
     for_each_setting([&](const Settings& settings) {
         const long before = calls;
@@ -293,7 +329,7 @@ int main() {
                         settings.warm_start ? ", warm" : "");
         ++combinations;
     });
-    std::printf("%ld allocations by %d combinations of settings\n", calls - with_shapes, combinations);
+    std::printf("%ld allocations by %d combinations of settings\n", calls - with_activations, combinations);
     const long with_settings = calls;
     int large = 0;
     for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp}) {
