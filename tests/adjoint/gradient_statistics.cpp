@@ -84,9 +84,7 @@ costate_model* load(const std::filesystem::path& file, const Setting& setting) {
 // Fixed robots may have no contact for a long time; their states are from at most one second.
 State random_state(const CModel& m, std::mt19937_64& g) {
     std::normal_distribution<double> normal;
-    State s{Vector(static_cast<size_t>(m.nq)), Vector(static_cast<size_t>(m.nv)),
-            Vector(static_cast<size_t>(m.nu))};
-    check(costate_model_initial_state(m.get(), s.q.data(), s.v.data()));
+    State s = start_of(m);
     Vector turn(static_cast<size_t>(m.nv)), q = s.q;
     for (double& d : turn)
         d = 0.3 * normal(g);
@@ -101,7 +99,7 @@ State random_state(const CModel& m, std::mt19937_64& g) {
         if (pressing(m, s) > 0 && after-- <= 0) break;
         const State next = stepped(m, s);
         if (largest(next.v) > 50) break;  // an instability, which tests nothing more
-        s.q = next.q, s.v = next.v;
+        s = next;
     }
     return s;
 }
@@ -135,23 +133,23 @@ constexpr const char* way_names[ways] = {"vjp", "jvp", "Jacobian"};
 void examine(CModel& m, const State& s, std::mt19937_64& g, const std::string& where, Tally* tallies) {
     const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu),
                np = static_cast<size_t>(m.nparam);
-    const size_t rows = 2 * nv;
+    const size_t rows = m.own_ndx();
     const State next = stepped(m, s);
-    Vector by_x(rows * rows), by_u(rows * nu), by_theta(rows * np), vjp_x(by_x), vjp_u(by_u),
-        vjp_theta(by_theta);
-    check(costate_step_jacobian(m.get(), s.q.data(), s.v.data(), s.u.data(), by_x.data(), by_u.data(),
-                                by_theta.data()));
+    const StepJacobian J = jacobian(m, s, true);
+    StepJacobian vjp;
     for (size_t i = 0; i < rows; ++i) {
-        Vector bar(rows);
-        bar[i] = 1;
-        check(costate_step_vjp(m.get(), s.q.data(), s.v.data(), s.u.data(), bar.data(), bar.data() + nv,
-                               vjp_x.data() + i * rows, vjp_x.data() + i * rows + nv, vjp_u.data() + i * nu,
-                               vjp_theta.data() + i * np));
+        Vector next_bar(rows);
+        next_bar[i] = 1;
+        const Bars bar = pulled_back(m, s, next_bar);
+        check(bar.status);
+        vjp.by_x.insert(vjp.by_x.end(), bar.x.begin(), bar.x.end());
+        vjp.by_u.insert(vjp.by_u.end(), bar.u.begin(), bar.u.end());
+        vjp.by_theta.insert(vjp.by_theta.end(), bar.theta.begin(), bar.theta.end());
     }
-    const auto column_of = [rows](const Vector& J, size_t columns, size_t c, double scale) {
+    const auto column_of = [rows](const Vector& matrix, size_t columns, size_t c, double scale) {
         Vector column(rows);
         for (size_t i = 0; i < rows; ++i)
-            column[i] = scale * J[i * columns + c];
+            column[i] = scale * matrix[i * columns + c];
         return column;
     };
     Worst worst[ways];
@@ -161,29 +159,23 @@ void examine(CModel& m, const State& s, std::mt19937_64& g, const std::string& w
     };
     for (size_t c = 0; c < rows + nu; ++c) {
         const bool state = c < rows;
+        Vector x_dot(rows), u_dot(nu);
+        (state ? x_dot[c] : u_dot[c - rows]) = 1;
         const Differences fd([&](double e) {
-            State moved = s;
-            if (c < nv) {
-                Vector d(nv);
-                d[c] = e;
-                check(costate_retract(m.get(), s.q.data(), d.data(), moved.q.data()));
-            } else {
-                (state ? moved.v[c - nv] : moved.u[c - rows]) += e;
-            }
+            State moved = displaced(m, s, x_dot, e);
+            for (size_t i = 0; i < nu; ++i)
+                moved.u[i] += e * u_dot[i];
             return change(m, next, stepped(m, moved));
         });
-        Vector dot(rows + nu), pushed(rows);
-        dot[c] = 1;
-        check(costate_step_jvp(m.get(), s.q.data(), s.v.data(), s.u.data(), dot.data(), dot.data() + nv,
-                               dot.data() + rows, nullptr, pushed.data(), pushed.data() + nv));
-        const Vector columns[ways] = {
-            state ? column_of(vjp_x, rows, c, 1) : column_of(vjp_u, nu, c - rows, 1), pushed,
-            state ? column_of(by_x, rows, c, 1) : column_of(by_u, nu, c - rows, 1)};
-        compare(columns, fd,
-                (c < nv  ? "q "
-                 : state ? "v "
-                         : "u ") +
-                    std::to_string(state ? c % nv : c - rows));
+        const auto of = [&](const StepJacobian& by) {
+            return state ? column_of(by.by_x, rows, c, 1) : column_of(by.by_u, nu, c - rows, 1);
+        };
+        const Vector columns[ways] = {of(vjp), pushed(m, s, x_dot, u_dot, nullptr), of(J)};
+        const std::pair<const char*, size_t> name = c < nv       ? std::pair("q ", c)
+                                                    : c < 2 * nv ? std::pair("v ", c - nv)
+                                                    : state      ? std::pair("activation ", c - 2 * nv)
+                                                                 : std::pair("u ", c - rows);
+        compare(columns, fd, name.first + std::to_string(name.second));
     }
     for (int k = 0; k < 18; ++k) {  // by y, theta = (1 + y) theta
         const size_t p = g() % np;
@@ -203,12 +195,11 @@ void examine(CModel& m, const State& s, std::mt19937_64& g, const std::string& w
             return change(m, next, stepped(m, s));
         });
         check(place(scale));
-        Vector dot(np), pushed(rows);
-        dot[p] = scale;
-        check(costate_step_jvp(m.get(), s.q.data(), s.v.data(), s.u.data(), nullptr, nullptr, nullptr,
-                               dot.data(), pushed.data(), pushed.data() + nv));
-        const Vector columns[ways] = {column_of(vjp_theta, np, p, scale), pushed,
-                                      column_of(by_theta, np, p, scale)};
+        Vector theta_dot(np);
+        theta_dot[p] = scale;
+        const Vector columns[ways] = {column_of(vjp.by_theta, np, p, scale),
+                                      pushed(m, s, Vector(rows), Vector(nu), theta_dot.data()),
+                                      column_of(J.by_theta, np, p, scale)};
         compare(columns, fd, m.name(COSTATE_PARAMETER, static_cast<int>(p)));
     }
     for (int way = 0; way < ways; ++way)
@@ -218,12 +209,10 @@ void examine(CModel& m, const State& s, std::mt19937_64& g, const std::string& w
 // A random linear function of the last state of a rollout, along a random direction of its start and
 // controls.
 Verdict examine_rollout(const CModel& m, const State& s, int steps, std::mt19937_64& g) {
-    const costate_batch_options options{1, 1, 1, 0, 0, 0};
-    costate_batch* batch = nullptr;
-    check(costate_batch_create(m.get(), &options, &batch));
-    const std::unique_ptr<costate_batch, int (*)(costate_batch*)> owner(batch, costate_batch_free);
+    costate_batch* const batch = m.batch();
     std::normal_distribution<double> normal;
-    const auto nq = static_cast<size_t>(m.nq), nv = static_cast<size_t>(m.nv), nx = nq + nv;
+    const auto nq = static_cast<size_t>(m.nq), nv = static_cast<size_t>(m.nv), nx = static_cast<size_t>(m.nx),
+               linear = static_cast<size_t>(m.nv + m.na), own = m.own_ndx(), ndx = m.ndx();
     const auto n = static_cast<size_t>(steps);
     const auto random = [&](size_t count, double size) {
         Vector x(count);
@@ -231,14 +220,14 @@ Verdict examine_rollout(const CModel& m, const State& s, int steps, std::mt19937
             e = size * normal(g);
         return x;
     };
-    Vector x = s.q, u = random(n * s.u.size(), 1), states(n * nx);
-    x.insert(x.end(), s.v.begin(), s.v.end());
-    const Vector weights = random(2 * nv, 1), dx = random(2 * nv, 1), du = random(u.size(), 1);
+    const Vector x = whole(m, s), u = random(n * s.u.size(), 1), weights = random(own, 1),
+                 dx = random(own, 1), du = random(u.size(), 1);
+    Vector states(n * nx);
     if (costate_batch_rollout(batch, steps, x.data(), u.data(), states.data(), nullptr) != 0)
         return {noisy, 0};
     const Vector end(states.end() - static_cast<std::ptrdiff_t>(nx), states.end());
-    Vector bar(n * 2 * nv), begins = x, x_bar(2 * nv), u_bar(u.size());
-    std::copy(weights.begin(), weights.end(), bar.end() - static_cast<std::ptrdiff_t>(2 * nv));
+    Vector bar(n * ndx), begins = x, x_bar(ndx), u_bar(u.size());
+    std::copy(weights.begin(), weights.end(), bar.end() - static_cast<std::ptrdiff_t>(ndx));
     begins.insert(begins.end(), states.begin(), states.end() - static_cast<std::ptrdiff_t>(nx));
     check(costate_batch_backward(batch, steps, begins.data(), u.data(), nullptr, bar.data(), x_bar.data(),
                                  u_bar.data(), nullptr, 0));
@@ -250,7 +239,9 @@ Verdict examine_rollout(const CModel& m, const State& s, int steps, std::mt19937
     const Differences fd([&](double e) {
         Vector moved = x, d(nv), controls = u, difference(nv);
         for (size_t i = 0; i < nv; ++i)
-            d[i] = e * dx[i], moved[nq + i] += e * dx[nv + i];
+            d[i] = e * dx[i];
+        for (size_t i = 0; i < linear; ++i)
+            moved[nq + i] += e * dx[nv + i];
         for (size_t i = 0; i < u.size(); ++i)
             controls[i] += e * du[i];
         check(costate_retract(m.get(), x.data(), d.data(), moved.data()));
@@ -259,7 +250,9 @@ Verdict examine_rollout(const CModel& m, const State& s, int steps, std::mt19937
         check(costate_difference(m.get(), end.data(), last, difference.data()));
         double sum = 0;
         for (size_t i = 0; i < nv; ++i)
-            sum += weights[i] * difference[i] + weights[nv + i] * (last[nq + i] - end[nq + i]);
+            sum += weights[i] * difference[i];
+        for (size_t i = 0; i < linear; ++i)
+            sum += weights[nv + i] * (last[nq + i] - end[nq + i]);
         return Vector{sum};
     });
     return judge({slope}, fd);
@@ -289,8 +282,7 @@ void count_finite(const CModel& m, long long states, std::mt19937_64& g, const s
     };
     long long counted = 0;
     for (int fall = 0, idle = 0; counted < states && idle < 10; ++fall, ++idle) {
-        State s{Vector(static_cast<size_t>(m.nq)), Vector(nv), Vector(static_cast<size_t>(m.nu))};
-        check(costate_model_initial_state(m.get(), s.q.data(), s.v.data()));
+        State s = start_of(m);
         const Vector turn = random(nv, 0.3), q = s.q;
         check(costate_retract(m.get(), q.data(), turn.data(), s.q.data()));
         s.v = random(nv, 1);
@@ -298,11 +290,10 @@ void count_finite(const CModel& m, long long states, std::mt19937_64& g, const s
             s.u = random(s.u.size(), 1);
             const State next = stepped(m, s);
             if (const int contacts = pressing(m, s); contacts > 0) {
-                const Vector q_bar = random(nv, 1), v_bar = random(nv, 1);
-                Vector x(2 * nv), u(s.u.size()), theta(static_cast<size_t>(m.nparam));
-                check(costate_step_vjp(m.get(), s.q.data(), s.v.data(), s.u.data(), q_bar.data(),
-                                       v_bar.data(), x.data(), x.data() + nv, u.data(), theta.data()));
-                if (!finite(next.q) || !finite(next.v) || !finite(x) || !finite(u) || !finite(theta))
+                const Bars bar = pulled_back(m, s, random(m.own_ndx(), 1));
+                check(bar.status);
+                if (!finite(next.q) || !finite(next.v) || !finite(next.act) || !finite(bar.x) ||
+                    !finite(bar.u) || !finite(bar.theta))
                     out.wrong.push_back(where + ", fall " + std::to_string(fall) + ", step " +
                                         std::to_string(t));
                 ++counted, ++out.states, idle = 0;
@@ -312,7 +303,7 @@ void count_finite(const CModel& m, long long states, std::mt19937_64& g, const s
                 ++out.diverged;
                 break;
             }
-            s.q = next.q, s.v = next.v;
+            s = next;
         }
     }
 }

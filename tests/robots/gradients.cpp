@@ -26,20 +26,28 @@ double dot(const Vector& a, const Vector& b) {
 // A direction of the inputs of a step; the parameters change in proportion to themselves.
 struct Direction {
     std::string name;
-    Vector q, v, u, theta;
+    Vector x, u, theta;  // x: (own_ndx)
 };
 
 std::vector<Direction> random_directions(const CModel& m, std::mt19937_64& bits) {
-    const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu);
-    const Direction none{"", Vector(nv), Vector(nv), Vector(nu), Vector(m.theta.size())};
-    std::vector<Direction> out(4, none);
-    out[0].name = "q", out[0].q = random_vector(bits, nv, 1);
-    out[1].name = "v", out[1].v = random_vector(bits, nv, 1);
-    out[2].name = "u", out[2].u = random_vector(bits, nu, 1);
-    out[3].name = "parameters", out[3].theta = random_vector(bits, m.theta.size(), 1);
+    const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu), na = static_cast<size_t>(m.na);
+    std::vector<Direction> out;
+    const auto add = [&](const char* name) -> Direction& {
+        return out.emplace_back(Direction{name, Vector(m.own_ndx()), Vector(nu), Vector(m.theta.size())});
+    };
+    const auto add_state = [&](const char* name, size_t begin, size_t n) {
+        if (n == 0) return;
+        const Vector entries = random_vector(bits, n, 1);
+        std::ranges::copy(entries, add(name).x.begin() + static_cast<std::ptrdiff_t>(begin));
+    };
+    add_state("q", 0, nv);
+    add_state("v", nv, nv);
+    if (nu > 0) add("u").u = random_vector(bits, nu, 1);
+    Direction& parameters = add("parameters");
+    parameters.theta = random_vector(bits, m.theta.size(), 1);
     for (size_t i = 0; i < m.theta.size(); ++i)
-        out[3].theta[i] *= m.theta[i];
-    if (nu == 0) out.erase(out.begin() + 2);
+        parameters.theta[i] *= m.theta[i];
+    add_state("activations", 2 * nv, na);
     return out;
 }
 
@@ -47,12 +55,11 @@ std::vector<Direction> random_directions(const CModel& m, std::mt19937_64& bits)
 std::vector<Direction> entries_of(const Direction& along, std::mt19937_64& bits) {
     constexpr size_t most = 60;
     std::vector<Direction> out;
-    for (Vector Direction::*part : {&Direction::q, &Direction::v, &Direction::u, &Direction::theta})
+    for (Vector Direction::*part : {&Direction::x, &Direction::u, &Direction::theta})
         for (size_t i = 0; i < (along.*part).size(); ++i) {
             if ((along.*part)[i] == 0) continue;
-            Direction& entry =
-                out.emplace_back(Direction{along.name, Vector(along.q.size()), Vector(along.v.size()),
-                                           Vector(along.u.size()), Vector(along.theta.size())});
+            Direction& entry = out.emplace_back(Direction{
+                along.name, Vector(along.x.size()), Vector(along.u.size()), Vector(along.theta.size())});
             (entry.*part)[i] = (along.*part)[i];
         }
     std::ranges::shuffle(out, bits);
@@ -71,13 +78,9 @@ bool set_parameters(CModel& m, const Vector& dot, double e) {
 Differences differences(CModel& m, const State& s, const State& next, const Direction& along) {
     const bool parameters = along.name == "parameters";
     const Differences fd([&](double e) {
-        State moved = s;
-        Vector d(along.q.size());
-        for (size_t i = 0; i < d.size(); ++i)
-            d[i] = e * along.q[i], moved.v[i] += e * along.v[i];
+        State moved = displaced(m, s, along.x, e);
         for (size_t i = 0; i < moved.u.size(); ++i)
             moved.u[i] += e * along.u[i];
-        check(costate_retract(m.get(), s.q.data(), d.data(), moved.q.data()));
         if (parameters && !set_parameters(m, along.theta, e)) throw std::runtime_error(costate_last_error());
         return change(m, next, stepped(m, moved));
     });
@@ -88,29 +91,25 @@ Differences differences(CModel& m, const State& s, const State& next, const Dire
 // The derivatives of a step along a direction by forward mode, by the Jacobian (empty: left out), and by reverse mode,
 // which gives their product with `weights`.
 struct Derivative {
-    Vector forward, jacobian;  // (2 nv)
-    Vector weights;            // (2 nv)
+    Vector forward, jacobian;  // (own_ndx)
+    Vector weights;            // (own_ndx)
     double reverse = 0;
 };
 
-Derivative derivative(const CModel& m, const State& s, const Direction& along, const Vector& jacobian_x,
-                      const Vector& jacobian_u, std::mt19937_64& bits) {
-    const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu);
-    Derivative out{Vector(2 * nv), {}, random_vector(bits, 2 * nv, 1)};
-    check(costate_step_jvp(m.get(), s.q.data(), s.v.data(), s.u.data(), along.q.data(), along.v.data(),
-                           along.u.data(), along.theta.data(), out.forward.data(), out.forward.data() + nv));
-    Vector q(nv), v(nv), u(nu), theta(along.theta.size());
-    check(costate_step_vjp(m.get(), s.q.data(), s.v.data(), s.u.data(), out.weights.data(),
-                           out.weights.data() + nv, q.data(), v.data(), u.data(), theta.data()));
-    out.reverse = dot(q, along.q) + dot(v, along.v) + dot(u, along.u) + dot(theta, along.theta);
-    if (along.name == "parameters" || jacobian_x.empty()) return out;
-    out.jacobian.resize(2 * nv);
-    for (size_t i = 0; i < 2 * nv; ++i) {
-        for (size_t j = 0; j < nv; ++j)
-            out.jacobian[i] +=
-                jacobian_x[i * 2 * nv + j] * along.q[j] + jacobian_x[i * 2 * nv + nv + j] * along.v[j];
+Derivative derivative(const CModel& m, const State& s, const Direction& along, const StepJacobian& J,
+                      std::mt19937_64& bits) {
+    const size_t rows = m.own_ndx(), nu = s.u.size();
+    Derivative out{pushed(m, s, along.x, along.u, along.theta.data()), {}, random_vector(bits, rows, 1)};
+    const Bars bar = pulled_back(m, s, out.weights);
+    check(bar.status);
+    out.reverse = dot(bar.x, along.x) + dot(bar.u, along.u) + dot(bar.theta, along.theta);
+    if (along.name == "parameters" || J.by_x.empty()) return out;
+    out.jacobian.resize(rows);
+    for (size_t i = 0; i < rows; ++i) {
+        for (size_t j = 0; j < rows; ++j)
+            out.jacobian[i] += J.by_x[i * rows + j] * along.x[j];
         for (size_t j = 0; j < nu; ++j)
-            out.jacobian[i] += jacobian_u[i * nu + j] * along.u[j];
+            out.jacobian[i] += J.by_u[i * nu + j] * along.u[j];
     }
     return out;
 }
@@ -147,10 +146,9 @@ Falls::Falls(const CModel& model, unsigned long long seed, int per_fall)
 
 void Falls::begin() {
     const auto nv = static_cast<size_t>(model_.nv);
-    Vector q(static_cast<size_t>(model_.nq)), start_velocity(nv);
-    check(costate_model_initial_state(model_.get(), q.data(), start_velocity.data()));
-    const Vector turn = random_vector(bits_, nv, 0.3);
-    state_ = {q, random_vector(bits_, nv, 1), Vector(static_cast<size_t>(model_.nu))};
+    state_ = start_of(model_);
+    const Vector turn = random_vector(bits_, nv, 0.3), q = state_.q;
+    state_.v = random_vector(bits_, nv, 1);
     check(costate_retract(model_.get(), q.data(), turn.data(), state_.q.data()));
     taken_ = step_ = since_contact_ = 0;
 }
@@ -166,9 +164,7 @@ State Falls::next() {
         const State here = state_;
         State after = state_;
         // a step that diverges is looked at, but not taken
-        const bool goes_on = costate_step(model_.get(), here.q.data(), here.v.data(), here.u.data(),
-                                          after.q.data(), after.v.data()) == COSTATE_OK &&
-                             largest(after.v) < fast;
+        const bool goes_on = step_to(model_, here, after) == COSTATE_OK && largest(after.v) < fast;
         state_ = after;
         ++step_;
         const bool over = !goes_on || taken_ + chosen >= per_fall_ || step_ >= fall_steps;
@@ -186,22 +182,17 @@ GradientTable check_gradients(CModel& m, int states, unsigned long long seed, do
     GradientTable out;
     std::mt19937_64 bits(seed + 1);
     Falls falls(m, seed, 5);
-    const auto rows = 2 * static_cast<size_t>(m.nv);
     const std::clock_t begin = std::clock();
     for (; out.states < states; ++out.states) {
         if (static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC > seconds) break;
         const State s = falls.next();
         out.touching += falls.touches();
         const State next = stepped(m, s);
-        Vector by_x, by_u;
-        if (m.nv < large) {
-            by_x.resize(rows * rows), by_u.resize(rows * s.u.size());
-            check(costate_step_jacobian(m.get(), s.q.data(), s.v.data(), s.u.data(), by_x.data(), by_u.data(),
-                                        nullptr));
-        }
+        StepJacobian J;
+        if (m.nv < large) J = jacobian(m, s, false);
         Class worst = clean;
         const auto judge_along = [&](const Direction& along, const char*& mode) {
-            const Derivative d = derivative(m, s, along, by_x, by_u, bits);
+            const Derivative d = derivative(m, s, along, J, bits);
             const Differences fd = differences(m, s, next, along);
             Class all = clean;
             const auto take = [&](const char* name, const Vector& column, const Differences& reference) {

@@ -160,27 +160,23 @@ int look_for_nan(const Options& o) {
             const double share = o.finite / static_cast<double>(models.size()) / 4, since = seconds();
             for (int k = 0; k < states_in_turn && seconds() - since < share; ++k) {
                 const State s = falls.next();
-                const auto nv = static_cast<size_t>(m.nv);
-                Vector bar(2 * nv), x(2 * nv), u(s.u.size()), theta(m.theta.size());
-                for (double& e : bar)
+                Vector next_bar(m.own_ndx());
+                for (double& e : next_bar)
                     e = normal(bits);
                 ++states, touching += falls.touches();
                 State next = s;
-                const int step =
-                    costate_step(m.get(), s.q.data(), s.v.data(), s.u.data(), next.q.data(), next.v.data());
-                const int back =
-                    costate_step_vjp(m.get(), s.q.data(), s.v.data(), s.u.data(), bar.data(), bar.data() + nv,
-                                     x.data(), x.data() + nv, u.data(), theta.data());
+                const int step = step_to(m, s, next);
+                const Bars bar = pulled_back(m, s, next_bar);
                 if (step == COSTATE_DIVERGED) {
                     ++diverged;
                     continue;
                 }
                 check(step);
-                if (back != COSTATE_OK || !finite(next.q) || !finite(next.v) || !finite(x) || !finite(u) ||
-                    !finite(theta)) {
+                if (bar.status != COSTATE_OK || !finite(next.q) || !finite(next.v) || !finite(next.act) ||
+                    !finite(bar.x) || !finite(bar.u) || !finite(bar.theta)) {
                     ++bad;
                     std::printf("- not finite: %s, seed %llu, state %d: %s\n", files[i].c_str(), seed, k,
-                                back == COSTATE_OK ? "" : costate_last_error());
+                                bar.status == COSTATE_OK ? "" : costate_last_error());
                 }
             }
         }

@@ -116,12 +116,12 @@ double smooth_error_beside_mujoco(const std::filesystem::path& file, int states,
     const CModel ours = load_without_constraints(file);
     check_same(ours, *m);
     const double h = m->opt.timestep;
-    const auto nq = static_cast<size_t>(ours.nq), nv = static_cast<size_t>(ours.nv);
+    const auto nv = static_cast<size_t>(ours.nv);
     std::mt19937_64 bits(seed);
     std::normal_distribution<double> normal;
-    State s{Vector(nq), Vector(nv), Vector(static_cast<size_t>(ours.nu))}, next = s;
-    Vector start(nq), turn(nv), M(nv * nv), rate(nv), inertial(nv);
-    check(costate_model_initial_state(ours.get(), start.data(), s.v.data()));
+    State s = start_of(ours), next;
+    const Vector start = s.q;
+    Vector turn(nv), M(nv * nv), rate(nv);
     double worst = 0;
     for (int n = 0; n < states; ++n) {
         for (double& e : turn)
@@ -132,6 +132,8 @@ double smooth_error_beside_mujoco(const std::filesystem::path& file, int states,
             std::fill_n(s.v.begin() + spin, 3, 0);
         for (double& e : s.u)
             e = normal(bits);
+        for (double& e : s.act)
+            e = normal(bits);
         check(costate_retract(ours.get(), start.data(), turn.data(), s.q.data()));
         next = stepped(ours, s);
         mj_resetData(m.get(), d.get());
@@ -141,6 +143,7 @@ double smooth_error_beside_mujoco(const std::filesystem::path& file, int states,
                 d->qpos[m->jnt_qposadr[j]] += m->qpos0[m->jnt_qposadr[j]];
         std::ranges::copy(s.v, d->qvel);
         std::ranges::copy(s.u, d->ctrl);
+        std::ranges::copy(s.act, d->act);
         mj_fwdPosition(m.get(), d.get());
         mj_fwdVelocity(m.get(), d.get());
         mj_fwdActuation(m.get(), d.get());

@@ -39,7 +39,7 @@ struct GradientTable {
 };
 
 // The derivatives of a step in `states` random states against central differences, each along one random direction
-// of q, of v, of u and of all parameters: by forward mode, by reverse mode and by the Jacobian of a step. Ends early after
+// of q, of v, of activations, of u and of all parameters: by forward mode, by reverse mode and by the Jacobian of a step. Ends early after
 // `seconds` of processor time.
 GradientTable check_gradients(CModel& model, int states, unsigned long long seed, double seconds);
 

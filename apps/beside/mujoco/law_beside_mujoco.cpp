@@ -2,8 +2,8 @@
 // costate with "law": "mujoco" and in MuJoCo; a table in Markdown with the largest difference of joint
 // coordinates, rad or m, up to several times.
 //
-// Both start at rest in keyframe 0, or where the file starts, with the keyframe's controls, or 0, and run at
-// the file's time step. MuJoCo runs with elliptic cones, Newton's method to 1e-12 and semi-implicit Euler steps.
+// Both start at rest in keyframe 0, or where the file starts, with the keyframe's activations and controls, or 0, and run
+// at the file's time step. MuJoCo runs with elliptic cones, Newton's method to 1e-12 and semi-implicit Euler steps.
 // --undamped sets the damping of joints to 0 in both: MuJoCo finds the forces of contact without it and damps
 // the step afterwards, costate does both at once.
 // Coordinates of free and ball joints are those of their position and quaternion. --csv writes all
@@ -30,9 +30,14 @@ void check(int status) {
     if (status < 0) throw std::runtime_error(costate_last_error());
 }
 
+// What a run begins with besides its coordinates.
+struct Start {
+    Vector controls, activations;
+    double time_step = 0;
+};
+
 // MuJoCo's coordinates of every step; those of hinges and slides from the reference configuration.
-std::vector<Vector> run_mujoco(const std::string& file, double seconds, bool damped, Vector& controls,
-                               double& time_step) {
+std::vector<Vector> run_mujoco(const std::string& file, double seconds, bool damped, Start& start) {
     char error[1000] = "";
     const std::unique_ptr<mjModel, decltype(&mj_deleteModel)> m(
         mj_loadXML(file.c_str(), nullptr, error, sizeof error), mj_deleteModel);
@@ -47,14 +52,15 @@ std::vector<Vector> run_mujoco(const std::string& file, double seconds, bool dam
     if (m->nkey > 0) {
         mj_resetDataKeyframe(m.get(), d.get(), 0);
         std::fill_n(d->qvel, m->nv, 0);
-        controls.assign(m->key_ctrl, m->key_ctrl + m->nu);
+        start.controls.assign(m->key_ctrl, m->key_ctrl + m->nu);
     } else {
-        controls.assign(m->nu, 0);
+        start.controls.assign(m->nu, 0);
     }
-    std::ranges::copy(controls, d->ctrl);
-    time_step = m->opt.timestep;
+    std::ranges::copy(start.controls, d->ctrl);
+    start.activations.assign(d->act, d->act + m->na);
+    start.time_step = m->opt.timestep;
     std::vector<Vector> all;
-    for (int k = 0; k <= static_cast<int>(std::lround(seconds / time_step)); ++k) {
+    for (int k = 0; k <= static_cast<int>(std::lround(seconds / start.time_step)); ++k) {
         Vector& q = all.emplace_back(d->qpos, d->qpos + m->nq);
         for (int j = 0; j < m->njnt; ++j)
             if (m->jnt_type[j] == mjJNT_HINGE || m->jnt_type[j] == mjJNT_SLIDE)
@@ -64,16 +70,17 @@ std::vector<Vector> run_mujoco(const std::string& file, double seconds, bool dam
     return all;
 }
 
-// From the coordinates `start`, at rest.
-std::vector<Vector> run_costate(const std::string& file, int steps, bool damped, const Vector& start,
-                                const Vector& controls) {
+// From the coordinates q, at rest.
+std::vector<Vector> run_costate(const std::string& file, int steps, bool damped, const Vector& q,
+                                const Start& start) {
     costate_load_options options{};
     options.size = sizeof options;
     options.law = "mujoco";
     costate_model* loaded = nullptr;
     check(costate_model_load_with(file.c_str(), &options, &loaded));
     const std::unique_ptr<costate_model, decltype(&costate_model_free)> model(loaded, costate_model_free);
-    if (costate_model_nu(loaded) != static_cast<int>(controls.size()))
+    if (costate_model_nu(loaded) != static_cast<int>(start.controls.size()) ||
+        costate_model_count(loaded, COSTATE_ACTIVATION) != static_cast<int>(start.activations.size()))
         throw std::runtime_error("costate leaves out some of the file's actuators");
     if (!damped) {
         Vector theta(costate_model_nparam(loaded));
@@ -86,14 +93,16 @@ std::vector<Vector> run_costate(const std::string& file, int steps, bool damped,
         }
         check(costate_model_set_parameters(loaded, theta.data(), theta.size()));
     }
-    const auto nq = static_cast<size_t>(costate_model_nq(loaded));
-    if (start.size() != nq) throw std::runtime_error("the two have different numbers of coordinates");
+    const int nq = costate_model_nq(loaded);
+    if (static_cast<int>(q.size()) != nq)
+        throw std::runtime_error("the two have different numbers of coordinates");
     Vector x(costate_model_nx(loaded)), next = x;
-    std::ranges::copy(start, x.begin());
+    std::ranges::copy(q, x.begin());
+    std::ranges::copy(start.activations, x.begin() + nq + costate_model_nv(loaded));
     std::vector<Vector> all;
     for (int k = 0; k <= steps; ++k) {
-        all.emplace_back(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(nq));
-        check(costate_step(loaded, x.data(), x.data() + nq, controls.data(), next.data(), next.data() + nq));
+        all.emplace_back(x.begin(), x.begin() + nq);
+        check(costate_state_step(loaded, x.data(), start.controls.data(), next.data()));
         x = next;
     }
     return all;
@@ -107,11 +116,11 @@ double apart(const Vector& a, const Vector& b) {
 }
 
 void compare(const std::string& file, double seconds, bool damped, const char* csv) {
-    Vector controls;
-    double h = 0;
-    const std::vector<Vector> theirs = run_mujoco(file, seconds, damped, controls, h);
+    Start start;
+    const std::vector<Vector> theirs = run_mujoco(file, seconds, damped, start);
+    const double h = start.time_step;
     const std::vector<Vector> ours =
-        run_costate(file, static_cast<int>(theirs.size()) - 1, damped, theirs[0], controls);
+        run_costate(file, static_cast<int>(theirs.size()) - 1, damped, theirs[0], start);
     std::printf("| %s | %zu |", file.c_str(), theirs[0].size());
     double most = 0, moved = 0;
     size_t k = 0;
