@@ -2,15 +2,12 @@
 
 #include <cmath>
 
-#include "core/dynamics/crba.hpp"
 #include "core/dynamics/inverse_weights.hpp"
-#include "core/dynamics/ltl.hpp"
-#include "core/dynamics/spatial_tendon.hpp"
+#include "scenes/read/driven_model.hpp"
+#include "scenes/read/muscle_lengths.hpp"
 
 namespace costate {
 namespace {
-
-constexpr double least_inertia = 1e-15;  // MuJoCo's mjMINVAL
 
 template <class Use> void for_each_joint(Json& model, Use use) {
     for (Json& body : model["bodies"]) {
@@ -34,66 +31,8 @@ Model model_of(const ModelInput& input) {
     return builder.build();
 }
 
-// The model at its reference configuration.
-struct Reference {
-    explicit Reference(const Model& model)
-        : m(model),
-          theta(m.layout.nominal()),
-          inertia(VecX<double>::Zero(m.mass_matrix_size)),
-          paths(m) {
-        const VecX<double> q = m.neutral_configuration(), v = VecX<double>::Zero(m.nv);
-        Kinematics<double> k(m);
-        CrbaScratch<double> scratch(m);
-        kinematics(m, theta.data(), q.data(), v.data(), k);
-        crba(m, theta.data(), k, scratch, inertia.data());
-        place_tendons(m, theta.data(), k, paths);
-    }
-
-    double diagonal(int dof) const { return inertia[m.dofs[dof].row + m.dofs[dof].depth]; }
-
-    // Of the dofs that an actuator drives, before the gear
-    std::map<int, double> moment_arms(const Actuator& a) const {
-        std::map<int, double> arms;
-        if (a.tendon < 0) {
-            arms[a.v] = 1;
-        } else if (const Tendon& tendon = m.tendons[a.tendon]; tendon.spatial()) {
-            for (size_t i = 0; i < tendon.dofs.size(); ++i)
-                arms[tendon.dofs[i]] = paths.arm[tendon.first_arm + static_cast<int>(i)];
-        } else {
-            for (size_t i = 0; i < tendon.joints.size(); ++i)
-                arms[tendon.joints[i].v] += theta[tendon.coefficients + static_cast<int>(i)];
-        }
-        return arms;
-    }
-
-    // Sum of the inertias of the dofs that an actuator drives, each divided by the square of its moment arm
-    double driven_inertia(int n) const {
-        const double gear = theta[m.actuator.gear.at(n)];
-        double sum = 0;
-        for (const auto& [dof, arm] : moment_arms(m.actuators[n]))
-            if (const double square = arm * arm * gear * gear; square > least_inertia)
-                sum += diagonal(dof) / square;
-        return sum;
-    }
-
-    // The length of the accelerations of all dofs by a unit force of an actuator
-    double acceleration(int n) const {
-        VecX<double> a = VecX<double>::Zero(m.nv), L = inertia;
-        for (const auto& [dof, arm] : moment_arms(m.actuators[n]))
-            a[dof] = arm * theta[m.actuator.gear.at(n)];
-        ltl_factor_inplace(m, L.data());
-        ltl_solve_inplace(m, L.data(), 0, m.nv, a.data());
-        return a.norm();
-    }
-
-    const Model& m;
-    const VecX<double> theta;
-    VecX<double> inertia;  // mass matrix
-    TendonPaths<double> paths;
-};
-
 // kv = 2 ratio sqrt(kp m): MuJoCo documentation, "dampratio" of position actuators
-void put_gain(const Reference& reference, int n, double ratio, Json& actuator) {
+void put_gain(const DrivenModel& reference, int n, double ratio, Json& actuator) {
     const bool servo = actuator["type"] == "servo";
     const double kp = actuator[servo ? "kp" : "gain"].get<double>(),
                  kv = 2 * ratio * std::sqrt(kp * reference.driven_inertia(n));
@@ -130,6 +69,7 @@ DampingRatios take_damping_ratios(Json& model) {
         };
         take(damping_ratio_key, out.actuators);
         take(muscle_scale_key, out.muscles);
+        if (actuator.erase(muscle_lengths_key) > 0) out.lengths.push_back(static_cast<int>(n));
     }
     for_each_joint(model, [&](Json& joint) {
         if (!joint.contains(spring_damper_key)) return;
@@ -141,20 +81,29 @@ DampingRatios take_damping_ratios(Json& model) {
     return out;
 }
 
-void put_damping(const DampingRatios& ratios, const ModelInput& input, Json& model) {
+std::vector<int> put_damping(const DampingRatios& ratios, const ModelInput& input, Json& model) {
     const Model m = model_of(input);
-    const Reference reference(m);
+    const DrivenModel reference(m, m.layout.nominal(), m.neutral_configuration());
     for (const auto& [n, ratio] : ratios.actuators)
         put_gain(reference, n, ratio, model["actuators"][n]);
     for (const auto& [n, scale] : ratios.muscles)  // MuJoCo documentation, "scale" of muscles
         model["actuators"][n]["muscle"]["force"] = scale / std::max(least_inertia, reference.acceleration(n));
-    if (ratios.joints.empty()) return;
+    std::vector<int> unsettled;
+    for (const int n : ratios.lengths) {
+        Json& muscle = model["actuators"][n]["muscle"];
+        if (const auto lengths = settled_lengths(model, static_cast<size_t>(n)))
+            muscle["length_range"] = {lengths->first, lengths->second};
+        else
+            muscle["force"] = 0, unsettled.push_back(n);
+    }
+    if (ratios.joints.empty()) return unsettled;
     const InverseWeights weights = inverse_weights(m, m.neutral_configuration());
     for_each_joint(model, [&](Json& joint) {
         const auto given = joint.contains("name") ? ratios.joints.find(joint["name"].get<std::string>())
                                                   : ratios.joints.end();
         if (given != ratios.joints.end()) put_spring(m, weights, given->second, joint);
     });
+    return unsettled;
 }
 
 }  // namespace costate

@@ -1,6 +1,7 @@
-// Springs and dampers that a file gives by time constants and damping ratios, and forces of muscles that it gives by the
-// acceleration that they cause, as MJCF does. They become numbers at
-// the reference configuration of the model, where all coordinates are 0, and do not follow its parameters after that.
+// Springs and dampers that a file gives by time constants and damping ratios, forces of muscles that it gives by the
+// acceleration that they cause, and their ranges of lengths where it gives none, as MJCF does. They become numbers at the
+// reference configuration of the model, where all coordinates are 0, or from there (scenes/read/muscle_lengths.hpp), and
+// do not follow its parameters after that.
 #pragma once
 
 #include "scenes/import/imported_model.hpp"
@@ -16,12 +17,14 @@ struct DampingRatios {
     };
     std::vector<std::pair<int, double>> actuators;  // index and damping ratio of a position servo
     std::vector<std::pair<int, double>> muscles;    // index and scale of a muscle
+    std::vector<int> lengths;                       // indices of muscles without a range of lengths
     std::map<std::string, Spring> joints;           // by name
-    bool empty() const { return actuators.empty() && muscles.empty() && joints.empty(); }
+    bool empty() const { return actuators.empty() && muscles.empty() && lengths.empty() && joints.empty(); }
 };
 DampingRatios take_damping_ratios(Json& model);
 
-// Writes them as numbers. input: the model without them
-void put_damping(const DampingRatios& ratios, const ModelInput& input, Json& model);
+// Writes them as numbers. input: the model without them. Returns the indices of the muscles whose lengths do not settle; they
+// have no force.
+std::vector<int> put_damping(const DampingRatios& ratios, const ModelInput& input, Json& model);
 
 }  // namespace costate

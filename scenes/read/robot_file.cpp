@@ -36,7 +36,12 @@ ImportedModel import_document(const XmlDocument& document, const ImportOptions& 
     // the loader reports the remaining faults
     const ModelInput input = read_model(Node(out.model, document.file(), &out.places));
     if (ratios.empty()) return out;
-    put_damping(ratios, input, out.model);
+    for (const int n : put_damping(ratios, input, out.model)) {
+        warnings.add(out.places.at("/actuators/" + std::to_string(n)),
+                     "the length of a muscle without \"lengthrange\" does not settle, so it does not pull",
+                     "limit a joint or a tendon that it moves, or give \"lengthrange\"");
+        out.warnings = warnings.lines();
+    }
     read_model(Node(out.model, document.file(), &out.places));
     return out;
 }

@@ -128,10 +128,12 @@ constexpr int large = 150;  // dofs from which the Jacobian of a step is left ou
 
 }  // namespace
 
-CModel load_robot(const std::filesystem::path& file, const char* law) {
+CModel load_robot(const std::filesystem::path& file, const char* law, const std::string& search) {
     costate_load_options options{};
     options.size = sizeof options;
     options.law = law;
+    const char* const folder = search.c_str();
+    options.search = &folder, options.n_search = search.empty() ? 0 : 1;
     costate_model* model = nullptr;
     check(costate_model_load_with(file.c_str(), &options, &model));
     return CModel(model);
@@ -150,6 +152,9 @@ void Falls::begin() {
     const Vector turn = random_vector(bits_, nv, 0.3), q = state_.q;
     state_.v = random_vector(bits_, nv, 1);
     check(costate_retract(model_.get(), q.data(), turn.data(), state_.q.data()));
+    const Vector shift = random_vector(bits_, state_.act.size(), 0.3);
+    for (size_t i = 0; i < shift.size(); ++i)
+        state_.act[i] += shift[i];
     taken_ = step_ = since_contact_ = 0;
 }
 

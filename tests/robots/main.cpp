@@ -3,6 +3,8 @@
 //   costate_robots [--states 50] [--seed 1] [--law rigid|mujoco] [--seconds 60] [--out FILE.tsv] FILE...
 //   costate_robots --finite SECONDS [--seed 1] [--law rigid|mujoco] FILE...
 //
+// --search FOLDER: also look there for meshes and included files.
+//
 // The first form compares, for each file, the derivatives of a step in random states of contact with central
 // differences (tests/support/differences.hpp says how they are judged), and the smooth dynamics of MJCF with MuJoCo's
 // where the program is built with it. It prints a table and what is wrong, and fails if a derivative is wrong. A file has at most --seconds of processor time for its gradients.
@@ -27,6 +29,7 @@ struct Options {
     const char* law = nullptr;
     double seconds = 60, finite = 0;
     fs::path out;
+    std::string search;
     std::vector<fs::path> files;
 };
 
@@ -49,6 +52,8 @@ Options read(int argc, char** argv) {
             o.seconds = std::atof(argv[++i]);
         else if (is("--finite"))
             o.finite = std::atof(argv[++i]);
+        else if (is("--search"))
+            o.search = argv[++i];
         else if (is("--out"))
             o.out = argv[++i];
         else
@@ -71,7 +76,7 @@ void look_at(const Options& o, const fs::path& file, Totals& totals, std::vector
     ++totals.files;
     std::string gradients = "\t\t\t\t\t\t\t\t\t", smooth;
     try {
-        CModel model = load_robot(file, o.law);
+        CModel model = load_robot(file, o.law, o.search);
         if (model.nv == 0) {
             ++totals.still;
             return;
@@ -93,7 +98,7 @@ void look_at(const Options& o, const fs::path& file, Totals& totals, std::vector
     }
     if (file.extension() == ".xml") {
         try {
-            const double error = smooth_error_beside_mujoco(file, o.states, o.seed);
+            const double error = smooth_error_beside_mujoco(file, o.search, o.states, o.seed);
             ++totals.compared, totals.equal += error <= smooth_tolerance;
             char text[32];
             std::snprintf(text, sizeof text, "%.1e", error);
@@ -138,7 +143,7 @@ int look_for_nan(const Options& o) {
     std::vector<fs::path> files;
     for (const fs::path& file : o.files) {
         try {
-            CModel model = load_robot(file, o.law);
+            CModel model = load_robot(file, o.law, o.search);
             if (model.nv == 0) continue;
             models.push_back(std::move(model));
             files.push_back(file);

@@ -6,6 +6,7 @@
 // ball joint do not spin: costate evaluates their gyroscopic torque at the middle of the step. B is the damping that a step of
 // costate takes implicitly: of joints, and the velocity gains of actuators at joints that are not saturated.
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "tests/robots/robots.hpp"
@@ -17,17 +18,33 @@ namespace costate::test {
 #ifdef COSTATE_HAVE_MUJOCO
 namespace {
 
-// The file with all constraints switched off.
-CModel load_without_constraints(const std::filesystem::path& file) {
+// The file with all constraints switched off, and the numbers of muscles that follow from them.
+CModel load_without_constraints(const std::filesystem::path& file, const std::string& search) {
     std::stringstream text;
     text << std::ifstream(file).rdbuf();
     std::string xml = text.str();
     const size_t end = xml.rfind("</mujoco");
     if (end == std::string::npos) throw std::runtime_error("no <mujoco>");
     xml.insert(end, "<option><flag constraint=\"disable\"/></option>");
+    costate_load_options options{};
+    options.size = sizeof options;
+    const char* const folder = search.c_str();
+    options.search = &folder, options.n_search = search.empty() ? 0 : 1;
     costate_model* model = nullptr;
-    check(costate_model_parse(xml.data(), xml.size(), "mjcf", file.c_str(), nullptr, &model));
-    return CModel(model);
+    check(costate_model_parse(xml.data(), xml.size(), "mjcf", file.c_str(), &options, &model));
+    CModel out(model);
+    const CModel whole = load_robot(file, nullptr, search);
+    std::map<std::string, double> muscles;
+    for (int i = 0; i < whole.nparam; ++i)
+        if (const std::string name = whole.name(COSTATE_PARAMETER, i);
+            name.starts_with("actuators/") &&
+            (name.find("/length_range") != std::string::npos || name.ends_with("/force")))
+            muscles[name] = whole.theta[static_cast<size_t>(i)];
+    for (int i = 0; i < out.nparam; ++i)
+        if (const auto given = muscles.find(out.name(COSTATE_PARAMETER, i)); given != muscles.end())
+            out.theta[static_cast<size_t>(i)] = given->second;
+    check(costate_model_set_parameters(out.get(), out.theta.data(), out.theta.size()));
+    return out;
 }
 
 using MuJoCoModel = std::unique_ptr<mjModel, decltype(&mj_deleteModel)>;
@@ -110,10 +127,11 @@ std::vector<int> lone_spins(const mjModel& m) {
 
 }  // namespace
 
-double smooth_error_beside_mujoco(const std::filesystem::path& file, int states, unsigned long long seed) {
+double smooth_error_beside_mujoco(const std::filesystem::path& file, const std::string& search, int states,
+                                  unsigned long long seed) {
     const MuJoCoModel m = load_mujoco(file);
     const MuJoCoData d(mj_makeData(m.get()), mj_deleteData);
-    const CModel ours = load_without_constraints(file);
+    const CModel ours = load_without_constraints(file, search);
     check_same(ours, *m);
     const double h = m->opt.timestep;
     const auto nv = static_cast<size_t>(ours.nv);
@@ -167,7 +185,7 @@ double smooth_error_beside_mujoco(const std::filesystem::path& file, int states,
     return worst;
 }
 #else
-double smooth_error_beside_mujoco(const std::filesystem::path&, int, unsigned long long) {
+double smooth_error_beside_mujoco(const std::filesystem::path&, const std::string&, int, unsigned long long) {
     throw std::runtime_error("built without MuJoCo");
 }
 #endif

@@ -9,11 +9,12 @@
 
 namespace costate::test {
 
-// A robot file by itself, on level ground. law: of contact, "rigid" or "mujoco".
-CModel load_robot(const std::filesystem::path& file, const char* law);
+// A robot file by itself, on level ground. law: of contact, "rigid" or "mujoco". search: a folder to search for meshes and
+// included files; empty: none
+CModel load_robot(const std::filesystem::path& file, const char* law, const std::string& search);
 
-// Falls of a robot: random joint angles near the start, random velocities, and controls that are random in every
-// step. States are those of steps with contact, up to `per_fall` of one fall, which takes 300 steps after the first
+// Falls of a robot: random joint angles and activations near the start, random velocities, and controls that are random
+// in every step. States are those of steps with contact, up to `per_fall` of one fall, which takes 300 steps after the first
 // contact, and at most 1000. A robot that touches nothing in three falls is looked at without contact.
 class Falls {
 public:
@@ -46,6 +47,7 @@ GradientTable check_gradients(CModel& model, int states, unsigned long long seed
 // The smooth dynamics of an MJCF file beside MuJoCo's, in random states: the largest error of the equation of motion
 // of a step without constraints, relative to its largest term. Throws std::runtime_error, in one line, if the two
 // models cannot be compared.
-double smooth_error_beside_mujoco(const std::filesystem::path& file, int states, unsigned long long seed);
+double smooth_error_beside_mujoco(const std::filesystem::path& file, const std::string& search, int states,
+                                  unsigned long long seed);
 
 }  // namespace costate::test

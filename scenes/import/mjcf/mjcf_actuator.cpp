@@ -18,11 +18,6 @@ constexpr std::initializer_list<const char*> actuator_keys = {
     "lmin",       "lmax",      "vmax",        "fpmax",       "fvmax",        "area",          "diameter",
     "bias",       "gain",      "body"};
 
-// The range of what is driven, times the gear.
-std::pair<double, double> geared(double lower, double upper, double gear) {
-    return std::minmax({gear * lower, gear * upper});
-}
-
 // Writes the control limits: "ctrlrange", or the share of the joint's range given by "inheritrange". joint: null
 // if it drives none.
 void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint* joint,
@@ -73,14 +68,6 @@ ForceRange range_of_tendon(const MjcfContext& context, const std::string& name) 
         return {};
     const auto [lower, upper] = read_mjcf_range(*a->find("actuatorfrcrange"));
     return {lower, upper};
-}
-
-std::optional<std::pair<double, double>> lengths_of_tendon(const MjcfContext& context,
-                                                           const std::string& name, double gear) {
-    const std::optional<MjcfAttributes> a = tendon_attributes(context, name);
-    if (!a || !is_limited(*a, "limited", "range", context.compiler) || !a->has("range")) return {};
-    const auto [lower, upper] = read_mjcf_range(*a->find("range"));
-    return geared(lower, upper, gear);
 }
 
 // Writes a thruster for an actuator at a site, whose six gears are a force and a moment in the site's axes. False,
@@ -174,10 +161,8 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 if (law.muscle.empty()) {
                     shift(law, offset);
                     put_law(law, actuator);
-                } else if (!put_muscle(context, a, law, offset, lengths_of_tendon(context, tendon, gear),
-                                       actuator)) {
-                    controls.back().name.clear();
-                    continue;
+                } else {
+                    put_muscle(a, law, offset, actuator);
                 }
                 if (gear != 1) actuator["gear"] = gear;
                 put_control_limits(context, a, nullptr, actuator);
@@ -210,12 +195,7 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 shift(law, gear * joint.ref);
                 put_law(law, actuator);
             } else {
-                std::optional<std::pair<double, double>> lengths;
-                if (joint.range) lengths = geared(joint.range->first, joint.range->second, gear);
-                if (!put_muscle(context, a, law, gear * joint.ref, lengths, actuator)) {
-                    controls.back().name.clear();
-                    continue;
-                }
+                put_muscle(a, law, gear * joint.ref, actuator);
             }
             if (gear != 1) actuator["gear"] = gear;
             put_control_limits(context, a, &joint, actuator);

@@ -41,10 +41,8 @@ void shift(MjcfActuatorLaw& law, double offset);
 
 // Writes the law with the keys of a scene.
 void put_law(const MjcfActuatorLaw& law, Json& out);
-// Writes a muscle. offset: its length in MuJoCo less that in costate; otherwise: its range of lengths in MuJoCo if
-// the file has none. False, with a warning, if there is none.
-bool put_muscle(const MjcfContext& context, const MjcfAttributes& a, const MjcfActuatorLaw& law,
-                double offset, const std::optional<std::pair<double, double>>& otherwise, Json& out);
+// Writes a muscle. offset: its length in MuJoCo less that in costate
+void put_muscle(const MjcfAttributes& a, const MjcfActuatorLaw& law, double offset, Json& out);
 // Writes the dynamics of the activation.
 void put_dynamics(const MjcfContext& context, const MjcfAttributes& a, const MjcfActuatorLaw& law, Json& out);
 

@@ -40,28 +40,24 @@ void put_law(const MjcfActuatorLaw& law, Json& out) {
     }
 }
 
-bool put_muscle(const MjcfContext& context, const MjcfAttributes& a, const MjcfActuatorLaw& law,
-                double offset, const std::optional<std::pair<double, double>>& otherwise, Json& out) {
-    std::optional<std::pair<double, double>> lengths = otherwise;
-    if (const auto given = a.find("lengthrange")) {
-        const std::vector<double> x = given->numbers(2, 2);
-        if (x[0] != x[1]) lengths = read_mjcf_range(*given);
+void put_muscle(const MjcfAttributes& a, const MjcfActuatorLaw& law, double offset, Json& out) {
+    std::pair<double, double> lengths{offset, offset + 1};
+    bool given = false;
+    if (const auto range = a.find("lengthrange")) {
+        const std::vector<double> x = range->numbers(2, 2);
+        given = x[0] != x[1];
+        if (given) lengths = read_mjcf_range(*range);
     }
-    if (!lengths) {
-        a.element().warn(context.warnings, "without \"lengthrange\" is not supported and is ignored",
-                         "give the shortest and the longest length, as MuJoCo's compiler writes them");
-        return false;
-    }
+    if (!given) out[muscle_lengths_key] = true;
     const std::vector<double>& p = law.muscle;
     out["type"] = "muscle";
     Json& muscle = out["muscle"] = {{"force", std::max(p[2], 0.0)},
-                                    {"length_range", {lengths->first - offset, lengths->second - offset}},
+                                    {"length_range", {lengths.first - offset, lengths.second - offset}},
                                     {"range", {p[0], p[1]}},
                                     {"fpmax", law.passive ? p[7] : 0}};
     for (const size_t i : {4, 5, 6, 8})
         muscle[mjcf_muscle_numbers[i].first] = p[i];
     if (p[2] < 0) out[muscle_scale_key] = p[3];
-    return true;
 }
 
 void put_dynamics(const MjcfContext& context, const MjcfAttributes& a, const MjcfActuatorLaw& law,
