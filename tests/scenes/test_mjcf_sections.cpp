@@ -209,6 +209,46 @@ TEST_CASE("MJCF: muscles, with the force that their scale gives, and the lengths
     CHECK((a[3]["muscle"]["force"] == 0 && !a[3].contains("muscle_scale")));
 }
 
+TEST_CASE("MJCF: numbers of a muscle behind the type that a class gives") {
+    const auto muscle = [](const std::string& defaults, const std::string& own) {
+        return parse_model("<mujoco><default>" + defaults +
+                               "</default><worldbody><body><joint name='h' range='-1 1' "
+                               "limited='true'/><inertial pos='0 0 0' "
+                               "mass='1' diaginertia='.1 .2 .1'/></body></worldbody><actuator>" +
+                               own + "</actuator></mujoco>",
+                           "m.xml", {}, nullptr);
+    };
+    const std::string type =
+        "<general dyntype='muscle' gaintype='muscle' biastype='muscle' dynprm='.01 .04' "
+        "gainprm='.75 1.05 -1 200 .5 1.6 1.5 1.3 1.2' biasprm='.75 1.05 -1 200 .5 1.6 1.5 1.3 1.2'/>";
+    const ImportedModel m =
+        muscle(type,
+               "<general joint='h' lengthrange='1 2' gainprm='.4 1.1 90 1 0 1.8 10 1.4 1.3' "
+               "biasprm='.4 1.1 90 1 0 1.8 10 1.4 1.3'/>");
+    REQUIRE((m.warnings.empty() && m.model["actuators"].size() == 1));
+    CHECK(m.model["actuators"][0]["muscle"] == Json{{"force", 90.0},
+                                                    {"length_range", {1.0, 2.0}},
+                                                    {"range", {0.4, 1.1}},
+                                                    {"fpmax", 1.4},
+                                                    {"lmin", 0.0},
+                                                    {"lmax", 1.8},
+                                                    {"vmax", 10.0},
+                                                    {"fvmax", 1.3}});
+    // without a bias it does not resist
+    const ImportedModel soft =
+        muscle("<general gaintype='muscle' gainprm='.4 1.1 90 1 .3 1.8 10 1.4 1.3'/>",
+               "<general joint='h' lengthrange='1 2'/><muscle joint='h' lengthrange='1 2' force='3'/>");
+    CHECK((soft.model["actuators"][0]["muscle"]["fpmax"] == 0 &&
+           soft.model["actuators"][1]["muscle"]["fpmax"] == 1.4));
+    CHECK((soft.model["actuators"][1]["muscle"]["force"] == 3 &&
+           soft.model["actuators"][1]["muscle"]["vmax"] == 10));
+    for (const char* other : {"gaintype='muscle'", "biastype='muscle'",
+                              "gaintype='muscle' biastype='muscle' gainprm='.4 1.1 90 1 0 1.8 10 1.4 1.3'"}) {
+        const ImportedModel none = muscle("", std::string("<general joint='h' ") + other + "/>");
+        CHECK((!none.model.contains("actuators") && none.warnings.size() == 1));
+    }
+}
+
 TEST_CASE("MJCF: equalities hold at the reference") {
     const MjcfText m = mjcf(R"(<option gravity="0 0 -1"/><worldbody>
         <body name="a" pos="0 0 1" euler="0 30 0"><joint name="a" axis="0 1 0"/><geom size=".1" mass="1" pos=".3 0 0"/></body>

@@ -81,7 +81,7 @@ bool put_thruster(const MjcfContext& context, const MjcfAttributes& a, const Mjc
     const Vec3<double> force = R * Vec3<double>(gear[0], gear[1], gear[2]),
                        moment = R * Vec3<double>(gear[3], gear[4], gear[5]);
     const double size = force.norm() > 0 ? force.norm() : moment.norm();
-    if (a.has("refsite") || !law.bias.isZero(0) || !law.gain.tail<2>().isZero(0) || size == 0) {
+    if (a.has("refsite") || !law.bias.head<3>().isZero(0) || !law.gain.segment<2>(1).isZero(0) || size == 0) {
         e.warn(context.warnings,
                "at a site is supported as a force in proportion to its control, and is ignored",
                "use motor without refsite");
@@ -158,7 +158,7 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 controls.back().name = wish.empty() ? names.take(tendon) : wish;
                 Json actuator{{"name", controls.back().name}, {"tendon", tendon}};
                 const double offset = gear * tendon_offset(context, index, tendon);
-                if (law.muscle.empty()) {
+                if (!law.muscle) {
                     shift(law, offset);
                     put_law(law, actuator);
                 } else {
@@ -191,7 +191,7 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
             controls.back().name = e.has("name") ? e["name"].text() : names.take(joint.name);
             Json actuator{{"name", controls.back().name}, {"joint", joint.name}};
-            if (law.muscle.empty()) {
+            if (!law.muscle) {
                 shift(law, gear * joint.ref);
                 put_law(law, actuator);
             } else {

@@ -13,18 +13,17 @@ constexpr std::array known_dynamics{"none", "integrator", "filter", "filterexact
 
 constexpr size_t muscle_width = std::size(mjcf_muscle_numbers);
 
-// Those of the first three that the attribute gives.
-void take_first_three(const XmlAttribute& a, Vec3<double>& out) {
+// The numbers that the attribute gives; those behind them stay.
+void take(const XmlAttribute& a, MjcfActuatorLaw::Numbers& out) {
     const std::vector<double> x = a.numbers(0, 10);
-    for (size_t i = 0; i < std::min<size_t>(x.size(), 3); ++i)
-        out[static_cast<int>(i)] = x[i];
+    std::ranges::copy(x, out.begin());
 }
 
 std::string with(const XmlAttribute& a) { return "with " + a.name() + "=\"" + a.text() + "\""; }
 
 void apply_general(const XmlElement& e, MjcfActuatorLaw& law) {
-    if (const auto a = e.find("gainprm")) take_first_three(*a, law.gain);
-    if (const auto a = e.find("biasprm")) take_first_three(*a, law.bias);
+    if (const auto a = e.find("gainprm")) take(*a, law.gain);
+    if (const auto a = e.find("biasprm")) take(*a, law.bias);
     if (e.has("gaintype") || e.has("biastype")) law.unlike.clear();
     if (const auto a = e.find("biastype")) {
         law.affine_bias = a->text() == "affine";
@@ -33,12 +32,8 @@ void apply_general(const XmlElement& e, MjcfActuatorLaw& law) {
     }
     if (const auto a = e.find("gaintype")) {
         law.affine_gain = a->text() == "affine";
-        law.muscle.clear();
-        if (a->text() == "muscle")
-            law.muscle = e.has("gainprm") ? e["gainprm"].numbers(0, 10) : std::vector<double>();
-        if ((a->text() != "fixed" && a->text() != "affine" && a->text() != "muscle") ||
-            (a->text() == "muscle" && law.muscle.size() < muscle_width))
-            law.unlike = with(*a);
+        law.muscle = a->text() == "muscle";
+        if (a->text() != "fixed" && a->text() != "affine" && !law.muscle) law.unlike = with(*a);
     }
     if (const auto a = e.find("dyntype")) {
         law.dynamics = a->text();
@@ -68,7 +63,7 @@ void apply_position(const XmlElement& e, MjcfActuatorLaw& law) {
         law.dynamics = law.time_constant > 0 ? "filterexact" : "none";
     }
     law.affine_gain = false, law.affine_bias = true;
-    law.unlike.clear(), law.muscle.clear();
+    law.unlike.clear(), law.muscle = law.passive = false;
 }
 
 // A position servo whose target is the integral of the control.
@@ -84,27 +79,31 @@ void apply_cylinder(const XmlElement& e, MjcfActuatorLaw& law) {
     if (const auto area = e.find("area")) law.gain[0] = area->number();
     if (const auto diameter = e.find("diameter"))
         law.gain[0] = 0.25 * std::numbers::pi * diameter->number() * diameter->number();
-    if (const auto bias = e.find("bias")) take_first_three(*bias, law.bias);
+    if (const auto bias = e.find("bias")) take(*bias, law.bias);
     law.affine_gain = false, law.affine_bias = true;
     law.dynamics = "filter";
-    law.unlike.clear(), law.unlike_dynamics.clear(), law.muscle.clear();
+    law.unlike.clear(), law.unlike_dynamics.clear(), law.muscle = law.passive = false;
 }
 
+// What other layers have left at the defaults of <general> gets those of a muscle, as in MuJoCo's mjs_setToMuscle.
 void apply_muscle(const XmlElement& e, MjcfActuatorLaw& law) {
-    if (law.dynamics != "muscle") law.time_constant = 0.01, law.fall_time = 0.04;
-    law.dynamics = "muscle", law.passive = true, law.affine_gain = law.affine_bias = false;
+    if (law.time_constant == 1) law.time_constant = 0.01;
+    if (law.fall_time == 0) law.fall_time = 0.04;
+    for (size_t i = 0; i < muscle_width; ++i)
+        if (double& number = law.gain[static_cast<int>(i)]; number == (i == 0 ? 1 : 0))
+            number = mjcf_muscle_numbers[i].second;
+    law.dynamics = "muscle", law.muscle = law.passive = true, law.affine_gain = law.affine_bias = false;
     law.unlike.clear(), law.unlike_dynamics.clear();
-    if (law.muscle.empty())
-        for (const auto& [key, value] : mjcf_muscle_numbers)
-            law.muscle.push_back(value);
     if (const auto times = e.find("timeconst")) {
         const std::vector<double> t = times->numbers(2, 2);
         law.time_constant = t[0], law.fall_time = t[1];
     }
     if (const auto width = e.find("tausmooth")) law.switch_width = width->nonnegative();
-    if (const auto range = e.find("range")) std::tie(law.muscle[0], law.muscle[1]) = read_mjcf_range(*range);
+    if (const auto range = e.find("range")) std::tie(law.gain[0], law.gain[1]) = read_mjcf_range(*range);
     for (size_t i = 2; i < muscle_width; ++i)
-        if (const auto given = e.find(mjcf_muscle_numbers[i].first)) law.muscle[i] = given->number();
+        if (const auto given = e.find(mjcf_muscle_numbers[i].first))
+            law.gain[static_cast<int>(i)] = given->number();
+    law.bias = law.gain;
 }
 
 // motor, velocity and damper: gain and bias are those of the kind alone, without activation.
@@ -113,13 +112,13 @@ void apply_shortcut(const XmlElement& e, MjcfActuatorLaw& law) {
                                              : law.affine_gain      ? -law.gain[2]
                                                                     : 0);
     law.affine_gain = e.name() == "damper", law.affine_bias = e.name() == "velocity";
-    law.dynamics = "none", law.unlike.clear(), law.unlike_dynamics.clear(), law.muscle.clear();
+    law.dynamics = "none", law.unlike.clear(), law.unlike_dynamics.clear(), law.muscle = law.passive = false;
     if (e.name() == "motor")
         law.gain[0] = 1;
     else if (e.name() == "velocity")
-        law.gain[0] = kv, law.bias = {0, 0, -kv};
+        law.gain[0] = kv, law.bias.head<3>() = Vec3<double>(0, 0, -kv);
     else
-        law.gain = {0, 0, -kv};
+        law.gain.head<3>() = Vec3<double>(0, 0, -kv);
 }
 
 }  // namespace
@@ -144,8 +143,9 @@ MjcfActuatorLaw law_of(const MjcfAttributes& a) {
             law.unlike = "as a <" + kind + ">";
     }
     law.early = law.dynamics != "none" && a.boolean_or("actearly", false);
-    if (!law.affine_gain) law.gain.tail<2>().setZero();
-    if (!law.affine_bias) law.bias.setZero();
+    if (law.muscle) return law;
+    if (!law.affine_gain) law.gain.segment<2>(1).setZero();
+    if (!law.affine_bias) law.bias.head<3>().setZero();
     return law;
 }
 
@@ -165,7 +165,12 @@ bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const 
     if ((law.dynamics.starts_with("filter") && !(law.time_constant > 0)) ||
         (law.dynamics == "muscle" && !(law.time_constant > 0 && law.fall_time > 0)))
         return left_out("with dynamics without time constant");
-    if (!law.muscle.empty() && a.has("site")) return left_out("as a muscle at a site");
+    if (law.muscle && a.has("site")) return left_out("as a muscle at a site");
+    if (law.passive && !law.muscle) return left_out("with biastype=\"muscle\" alone");
+    if (law.muscle && !(law.gain[5] > 1)) return left_out("as a muscle with less than 9 numbers");
+    for (const int i : {0, 1, 2, 3, 5, 7})
+        if (law.passive && law.gain[i] != law.bias[i])
+            return left_out("with \"biasprm\" other than \"gainprm\" of a muscle");
     return true;
 }
 

@@ -9,19 +9,19 @@
 
 namespace costate {
 
-// f = (gain_0 + gain_1 l + gain_2 l') ctrl + bias_0 + bias_1 l + bias_2 l'
+// f = (gain_0 + gain_1 l + gain_2 l') ctrl + bias_0 + bias_1 l + bias_2 l', or that of a muscle
 struct MjcfActuatorLaw {
-    Vec3<double> gain = Vec3<double>::UnitX(), bias = Vec3<double>::Zero();
+    using Numbers = Eigen::Matrix<double, 10, 1>;
+    Numbers gain = Numbers::Unit(0), bias = Numbers::Zero();  // of a muscle in MuJoCo's order
     bool affine_gain = false, affine_bias = false;
-    std::string dynamics = "none";        // MuJoCo's word
-    double time_constant = 1;             // of a filter, or of the rise of a muscle, s
-    double fall_time = 0;                 // of a muscle, s
-    double switch_width = 0;              // of a muscle: "tausmooth"
-    std::vector<double> muscle;           // its numbers in MuJoCo's order; empty: no muscle
-    bool passive = true;                  // a muscle resists when it is long
-    bool always_limited = false;          // the activation
-    bool early = false;                   // forces read the next activation
-    std::string unlike_dynamics, unlike;  // what makes the law another one; empty: nothing
+    bool muscle = false, passive = false;  // passive: a muscle resists when it is long
+    std::string dynamics = "none";         // MuJoCo's word
+    double time_constant = 1;              // of a filter, or of the rise of a muscle, s
+    double fall_time = 0;                  // of a muscle, s
+    double switch_width = 0;               // of a muscle: "tausmooth"
+    bool always_limited = false;           // the activation
+    bool early = false;                    // forces read the next activation
+    std::string unlike_dynamics, unlike;   // what makes the law another one; empty: nothing
 };
 
 // The numbers of a muscle in MuJoCo's order: attributes of <muscle>, and their defaults. The first is two numbers

@@ -21,8 +21,8 @@ void shift(MjcfActuatorLaw& law, double offset) {
 
 void put_law(const MjcfActuatorLaw& law, Json& out) {
     const double gain = law.gain[0];
-    const bool constant_gain = law.gain.tail<2>().isZero(0);
-    Vec3<double> b = law.bias;
+    const bool constant_gain = law.gain.segment<2>(1).isZero(0);
+    Vec3<double> b = law.bias.head<3>();
     if (constant_gain && gain > 0 && b[1] == -gain && b[2] > 0) {
         out[damping_ratio_key] = b[2];
         b[2] = 0;
@@ -49,13 +49,13 @@ void put_muscle(const MjcfAttributes& a, const MjcfActuatorLaw& law, double offs
         if (given) lengths = read_mjcf_range(*range);
     }
     if (!given) out[muscle_lengths_key] = true;
-    const std::vector<double>& p = law.muscle;
+    const MjcfActuatorLaw::Numbers& p = law.gain;
     out["type"] = "muscle";
     Json& muscle = out["muscle"] = {{"force", std::max(p[2], 0.0)},
                                     {"length_range", {lengths.first - offset, lengths.second - offset}},
                                     {"range", {p[0], p[1]}},
                                     {"fpmax", law.passive ? p[7] : 0}};
-    for (const size_t i : {4, 5, 6, 8})
+    for (const int i : {4, 5, 6, 8})
         muscle[mjcf_muscle_numbers[i].first] = p[i];
     if (p[2] < 0) out[muscle_scale_key] = p[3];
 }
