@@ -246,7 +246,10 @@ Scene parse_scene(const std::string& text, TextFormat format, const std::filesys
     const bool xml = first != std::string::npos && text[first] == '<';
     if (format == TextFormat::json || (format == TextFormat::automatic && !xml))
         return load_value(parse_json(text, file.string()), file, {}, options, steps_if_none);
-    const char* root = format == TextFormat::urdf ? "robot" : format == TextFormat::mjcf ? "mujoco" : nullptr;
+    const char* root = format == TextFormat::urdf   ? "robot"
+                       : format == TextFormat::mjcf ? "mujoco"
+                       : format == TextFormat::sdf  ? "sdf"
+                                                    : nullptr;
     return load_lone_model(parse_model(text, file, options, root), file, {}, options.law);
 }
 

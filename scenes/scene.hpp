@@ -46,14 +46,14 @@ struct Scene {
 
 // Loads a scene by its path or name. Names are looked up in $COSTATE_SCENES, the source tree,
 // ../share/costate/scenes relative to the running program, and the configured installation folder. A model
-// file by itself (JSON, URDF or MJCF) is placed on level ground (scenes/lone_model.hpp). `steps` replaces
+// file by itself (JSON, URDF, MJCF or SDFormat) is placed on level ground (scenes/lone_model.hpp). `steps` replaces
 // "steps" of the scene; `steps_if_none` is used if the scene has no "steps"; without all three it is an
 // error. Throws SceneError.
 Scene load_scene(const std::string& path_or_name, std::optional<int> steps = {},
                  const ImportOptions& options = {}, std::optional<int> steps_if_none = {});
 
-// The format of a text; automatic: JSON, or XML whose root element is <robot> or <mujoco>.
-enum class TextFormat { automatic, json, urdf, mjcf };
+// The format of a text; automatic: JSON, or XML whose root element is <robot>, <mujoco> or <sdf>.
+enum class TextFormat { automatic, json, urdf, mjcf, sdf };
 
 // Loads a scene or a model from a text in memory, as load_scene does from a file. `file` is its name in
 // messages; relative paths in the text start in the folder of `file`. Throws SceneError.

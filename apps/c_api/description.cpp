@@ -65,7 +65,8 @@ TextFormat read_format(const char* format) {
     if (name == "json") return TextFormat::json;
     if (name == "urdf") return TextFormat::urdf;
     if (name == "mjcf") return TextFormat::mjcf;
-    throw Failure(COSTATE_BAD_ARGUMENT, "format is \"" + name + "\", it may be json, urdf or mjcf");
+    if (name == "sdf") return TextFormat::sdf;
+    throw Failure(COSTATE_BAD_ARGUMENT, "format is \"" + name + "\", it may be json, urdf, mjcf or sdf");
 }
 
 // The number of optimized controls: knots, or steps.

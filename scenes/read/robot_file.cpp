@@ -10,27 +10,40 @@
 #include "scenes/import/urdf/urdf.hpp"
 #include "scenes/import/xml/xml.hpp"
 #endif
+#ifdef COSTATE_HAVE_SDFORMAT
+#include "scenes/import/sdf/sdf.hpp"
+#endif
 
 namespace costate {
 
 bool is_robot_file(const std::filesystem::path& file) {
     const std::string extension = file.extension().string();
-    return extension == ".urdf" || extension == ".mjcf" || extension == ".xml";
+    return std::ranges::find(robot_extensions, extension) != robot_extensions.end();
 }
 
 #ifdef COSTATE_HAVE_TINYXML2
 namespace {
 
-ImportedModel import_document(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
-    const HullsReadOnce once;
+ImportedModel import_root(const XmlDocument& document, [[maybe_unused]] const std::string& text,
+                          const ImportOptions& options, Warnings& warnings) {
     const XmlElement root = document.root();
-    ImportedModel out;
-    if (root.name() == "robot")
-        out = import_urdf(document, options, warnings);
-    else if (root.name() == "mujoco" || root.name() == "mujocoinclude")
-        out = import_mjcf(document, options, warnings);
-    else
-        root.fail("is not a robot description", "name a file that begins with <robot> or <mujoco>");
+    if (root.name() == "robot") return import_urdf(document, options, warnings);
+    if (root.name() == "mujoco" || root.name() == "mujocoinclude")
+        return import_mjcf(document, options, warnings);
+    if (root.name() == "sdf")
+#ifdef COSTATE_HAVE_SDFORMAT
+        return import_sdf(document, text, options, warnings);
+#else
+        root.fail("is SDFormat, which this build cannot read, because libsdformat was missing",
+                  "install libsdformat-dev and build again");
+#endif
+    root.fail("is not a robot description", "name a file that begins with <robot>, <mujoco> or <sdf>");
+}
+
+ImportedModel import_document(const XmlDocument& document, const std::string& text,
+                              const ImportOptions& options, Warnings& warnings) {
+    const HullsReadOnce once;
+    ImportedModel out = import_root(document, text, options, warnings);
     out.warnings = warnings.lines();
     const DampingRatios ratios = take_damping_ratios(out.model);
     // the loader reports the remaining faults
@@ -49,8 +62,7 @@ ImportedModel import_document(const XmlDocument& document, const ImportOptions& 
 }  // namespace
 
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options) {
-    Warnings warnings(options.strict);
-    return import_document(read_xml(file, &warnings), options, warnings);
+    return parse_model(read_xml_text(file), file, options, nullptr);
 }
 
 ImportedModel parse_model(const std::string& text, const std::filesystem::path& file,
@@ -60,14 +72,14 @@ ImportedModel parse_model(const std::string& text, const std::filesystem::path& 
     if (root && document.root().name() != root)
         document.root().fail("is not the root element <" + std::string(root) + "> of this format",
                              "name the text's own format");
-    return import_document(document, options, warnings);
+    return import_document(document, text, options, warnings);
 }
 #else
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& file) {
     throw SceneError(file.string() +
-                     ": this build cannot read URDF or MJCF, because TinyXML-2 was missing; install "
+                     ": this build cannot read URDF, MJCF or SDFormat, because TinyXML-2 was missing; install "
                      "libtinyxml2-dev and build again");
 }
 

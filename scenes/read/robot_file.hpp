@@ -1,15 +1,22 @@
 // Robot descriptions in other formats.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "scenes/import/import_options.hpp"
 #include "scenes/import/imported_model.hpp"
 
 namespace costate {
 
-// True if the extension of a file is that of a robot description: .urdf, .mjcf or .xml.
+// Of URDF, of MJCF, and of SDFormat
+inline constexpr std::array<std::string_view, 5> robot_extensions{".urdf", ".mjcf", ".xml", ".sdf", ".world"};
+
+// True if a file has one of these extensions. The root element then decides between the formats.
 bool is_robot_file(const std::filesystem::path& file);
 
-// Reads a robot description in the format given by its root element: <robot> is URDF, <mujoco> is MJCF.
+// Reads a robot description in the format given by its root element: <robot> is URDF, <mujoco> is MJCF,
+// <sdf> is SDFormat.
 // Throws SceneError.
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options = {});
 

@@ -2,13 +2,11 @@
 #include <algorithm>
 #include <array>
 
+#include "scenes/import/gazebo.hpp"
 #include "scenes/import/urdf/urdf_parts.hpp"
 
 namespace costate {
 namespace {
-
-constexpr double rigid = 1e12;  // N/m: kp of a contact without one
-constexpr double ground = 100;  // friction of Gazebo's ground; the smaller coefficient of a pair counts
 
 bool is_true(const XmlElement& setting) {
     const std::string text = setting.value().text();
@@ -19,7 +17,7 @@ bool is_true(const XmlElement& setting) {
 bool read_setting(const XmlElement& setting, GazeboLink& link) {
     const std::string name = setting.name();
     if (name == "mu1")
-        link.contact["friction"] = std::min(setting.value().nonnegative(), ground);
+        link.contact["friction"] = std::min(setting.value().nonnegative(), gazebo_ground);
     else if (name == "kp")
         link.contact["stiffness"] = setting.value().positive();
     else if (name == "kd")
@@ -54,7 +52,7 @@ GazeboSettings read_gazebo(const XmlElement& robot, const ImportOptions& options
                       "give both the same coefficient");
     }
     for (auto& [name, link] : out)
-        if (link.contact.value("stiffness", rigid) >= rigid) {
+        if (link.contact.value("stiffness", gazebo_rigid) >= gazebo_rigid) {
             link.contact.erase("stiffness");
             link.contact.erase("damping");
         }

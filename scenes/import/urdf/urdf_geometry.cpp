@@ -1,10 +1,9 @@
 // Geometry of links: collision shapes and visuals.
 #include <Eigen/Geometry>
-#include <algorithm>
 
 #include "scenes/import/mesh/mesh_file.hpp"
-#include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/import/mesh/mesh_path.hpp"
+#include "scenes/import/mesh/mesh_shape.hpp"
 #include "scenes/import/urdf/urdf_parts.hpp"
 
 namespace costate {
@@ -58,48 +57,21 @@ std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element,
     return {};
 }
 
-// The convex parts of a mesh with "vertices" and "scale": its hull or hulls, or those of the objects of an OBJ file. The scale
-// of a shape is positive, so mirroring goes into the vertices.
 std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
-    const Vec3<double> scale = read_scale(element), sign = scale.cwiseSign();
+    const Vec3<double> scale = read_scale(element);
     const auto file = mesh(element, "collision");
     if (!file) return {};
-    std::vector<MeshHull> parts;
+    const XmlAttribute name = element["filename"];
     try {
-        parts = read_object_hulls(*file, {options.hull_vertices, options.decompose});
+        return mesh_shapes(*file, {name.word(), element.place(), name.place(), scale}, options, warnings);
     } catch (const MeshFileError& e) {
 #ifdef COSTATE_HAVE_ASSIMP
-        element["filename"].fail(std::string("cannot be read: ") + e.what(), e.remedy);
+        name.fail(std::string("cannot be read: ") + e.what(), e.remedy);
 #else
         warnings.add(element.place(), e.what(), e.remedy);
         return {};
 #endif
     }
-    const std::string name = "mesh \"" + element["filename"].word() + "\" ";
-    if (options.decompose > 1 && !std::ranges::all_of(parts, &MeshHull::convex))
-        warnings.note(element.place(), name + text_of_split(parts), "allow more with --decompose");
-    std::vector<Json> out;
-    for (const MeshHull& hull : parts) {
-        if (hull.thickness > 0)
-            warnings.add(element["filename"].place(),
-                         "a flat collision mesh is given a thickness of a hundredth of its extent",
-                         "use a mesh with a volume", element["filename"].word());
-        if (hull.left_out > 0)
-            warnings.add(element["filename"].place(), text_of_coarse(hull, scale.cwiseAbs().maxCoeff()) + ":",
-                         "use a mesh with fewer vertices, or choose their number with --hull-vertices",
-                         element["filename"].word());
-        if (!hull.convex && options.decompose == 1)
-            warnings.add(element.place(), name + "is not convex; its convex hull is used",
-                         "split it into several hulls with --decompose, or into convex parts, a <collision> "
-                         "or an object of "
-                         "an OBJ file each");
-        Json& shape = out.emplace_back(Json{{"type", "mesh"}});
-        Json& vertices = shape["vertices"] = Json::array();
-        for (const Vec3<double>& v : hull.vertices)
-            vertices.push_back(to_json(v.cwiseProduct(sign)));
-        if (!scale.cwiseAbs().isOnes(0)) shape["scale"] = to_json(scale.cwiseAbs());
-    }
-    return out;
 }
 
 std::vector<Json> LinkReader::shapes_of(const XmlElement& collision) const {

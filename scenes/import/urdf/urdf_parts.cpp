@@ -1,7 +1,5 @@
 #include "scenes/import/urdf/urdf_parts.hpp"
 
-#include <Eigen/Geometry>
-
 #include "scenes/format/inertia.hpp"
 
 namespace costate {
@@ -16,13 +14,6 @@ Transform<double> read_origin(const XmlElement& element) {
     if (!rpy.isZero(0))
         X.R = rotation_matrix(quaternion_product(quaternion_product(turn(2), turn(1)), turn(0)));
     return X;
-}
-
-void put_pose(Json& object, const Transform<double>& X) {
-    if (!X.p.isZero(0)) object["position"] = to_json(X.p);
-    if (X.R.isIdentity(0)) return;
-    const Eigen::Quaterniond q(X.R);
-    object["quaternion"] = Json::array({q.w(), q.x(), q.y(), q.z()});
 }
 
 namespace {

@@ -4,15 +4,13 @@
 #include <array>
 #include <map>
 
+#include "scenes/import/pose.hpp"
 #include "scenes/import/urdf/urdf.hpp"
 
 namespace costate {
 
 // <origin> of an element: rpy in rad about the fixed axes x, y, z, in this order. Identity if it is absent.
 Transform<double> read_origin(const XmlElement& element);
-
-// Writes "position" and "quaternion" of an object, unless they are those of the identity.
-void put_pose(Json& object, const Transform<double>& X);
 
 // Writes "mass", "com" and "inertia" of a body. `places`: sources, with pointers relative to the body.
 void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,

@@ -315,14 +315,17 @@ XmlDocument::XmlDocument(XmlDocument&&) noexcept = default;
 
 XmlElement XmlDocument::root() const { return {*document_->RootElement(), *source_}; }
 
-XmlDocument read_xml(const std::filesystem::path& file, Warnings* warnings) {
+std::string read_xml_text(const std::filesystem::path& file) {
     std::error_code error;
-    const std::string name = file.string();
     expect_file(file);
     if (std::filesystem::file_size(file, error) > max_xml_bytes)
-        fail_at(name, 1,
+        fail_at(file.string(), 1,
                 "is larger than " + std::to_string(max_xml_bytes >> 20) + " MB; name a robot description");
-    return {read_file(file), name, warnings};
+    return read_file(file);
+}
+
+XmlDocument read_xml(const std::filesystem::path& file, Warnings* warnings) {
+    return {read_xml_text(file), file.string(), warnings};
 }
 
 }  // namespace costate

@@ -154,6 +154,8 @@ private:
     std::unique_ptr<tinyxml2::XMLDocument> document_;
 };
 
+// The text of a file that is not too large, not checked otherwise.
+std::string read_xml_text(const std::filesystem::path& file);
 XmlDocument read_xml(const std::filesystem::path& file, Warnings* warnings = nullptr);
 
 }  // namespace costate

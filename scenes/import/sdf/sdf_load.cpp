@@ -1,0 +1,406 @@
+#include "scenes/import/sdf/sdf_load.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+
+#include "scenes/format/files.hpp"
+#include "scenes/format/names.hpp"
+#include "core/math/rotation.hpp"
+#include "scenes/import/mesh/mesh_path.hpp"
+#include "scenes/import/xml/xml_text.hpp"
+
+namespace costate {
+namespace {
+
+constexpr int deepest_include = 20, most_includes = 2000;
+// What stands for an <include> in the text that libsdformat reads; of one that is left out, without a number
+constexpr const char* included = "costate include ";
+
+// Errors of libsdformat that an importer repairs, or of which it has warned
+bool is_repaired(const sdf::Error& error) {
+    switch (error.Code()) {
+        case sdf::ErrorCode::LINK_INERTIA_INVALID:
+        case sdf::ErrorCode::URI_LOOKUP: return true;
+        case sdf::ErrorCode::ELEMENT_MISSING: return error.Message().find("limit element") != std::string::npos;
+        // follows from others
+        case sdf::ErrorCode::ELEMENT_INVALID: return error.Message() == "Failed to load a world.";
+        default: return false;
+    }
+}
+
+const char* remedy_of(const sdf::Error& error) {
+    switch (error.Code()) {
+        case sdf::ErrorCode::DUPLICATE_NAME: return "rename one of the two";
+        case sdf::ErrorCode::RESERVED_NAME: return "use another name";
+        case sdf::ErrorCode::ATTRIBUTE_MISSING:
+        case sdf::ErrorCode::ELEMENT_MISSING: return "add it";
+        case sdf::ErrorCode::MODEL_WITHOUT_LINK: return "add a <link>, or remove the model";
+        case sdf::ErrorCode::JOINT_CHILD_LINK_INVALID:
+        case sdf::ErrorCode::JOINT_PARENT_LINK_INVALID:
+        case sdf::ErrorCode::FRAME_ATTACHED_TO_INVALID:
+        case sdf::ErrorCode::MODEL_CANONICAL_LINK_INVALID:
+        case sdf::ErrorCode::MODEL_PLACEMENT_FRAME_INVALID:
+        case sdf::ErrorCode::POSE_RELATIVE_TO_INVALID: return "name a link or a frame of the model";
+        case sdf::ErrorCode::JOINT_PARENT_SAME_AS_CHILD: return "name two links";
+        case sdf::ErrorCode::FRAME_ATTACHED_TO_CYCLE:
+        case sdf::ErrorCode::POSE_RELATIVE_TO_CYCLE: return "give one of these frames another reference";
+        case sdf::ErrorCode::MERGE_INCLUDE_UNSUPPORTED: return "remove merge=\"true\"";
+        default: return "correct it";
+    }
+}
+
+std::string without_end(std::string text) {
+    text = one_line(std::move(text));
+    while (!text.empty() && (text.back() == ' ' || text.back() == '.'))
+        text.pop_back();
+    return text;
+}
+
+// libsdformat writes its messages also into a file below $HOME, and says so on std::cerr where that fails.
+void silence_library() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        std::streambuf* const own = std::cerr.rdbuf(nullptr);
+        sdf::Console::Instance()->SetQuiet(true);
+        std::cerr.rdbuf(own);
+        std::cerr.clear();
+    });
+}
+
+sdf::SDFPtr empty_document() {
+    static const sdf::SDFPtr description = [] {
+        auto out = std::make_shared<sdf::SDF>();
+        sdf::init(out);
+        return out;
+    }();
+    auto out = std::make_shared<sdf::SDF>();
+    out->Root(description->Root()->Clone());
+    return out;
+}
+
+// Replaces parts of an XML text, keeping its lines.
+class TextEditor {
+public:
+    explicit TextEditor(const std::string& text) : text_(text) {}
+    // Goes to the next start tag of this name; false: there is none.
+    bool next(const std::string& name) {
+        for (at_ = text_.find('<', at_); at_ != std::string::npos; at_ = text_.find('<', at_)) {
+            const std::string_view rest = std::string_view(text_).substr(at_);
+            if (skip(rest, "<!--", "-->") || skip(rest, "<![CDATA[", "]]>") || skip(rest, "<?", "?>")) continue;
+            const size_t tag = at_++;
+            if (rest.substr(1, name.size()) != name) continue;
+            const std::string_view after = rest.substr(std::min(name.size() + 1, rest.size()));
+            if (after.empty() || std::string_view(" \t\r\n/>").find(after[0]) == std::string_view::npos) continue;
+            tag_ = tag;
+            at_ = end_of_tag(tag);
+            return true;
+        }
+        return false;
+    }
+    // Of the tag: the value of an attribute that is there, and the text that follows it
+    void set_attribute(const std::string& attribute, const std::string& value) {
+        const size_t quote = text_.find_first_of("\"'", text_.find(attribute, tag_));
+        replace(quote + 1, text_.find(text_[quote], quote + 1), value);
+    }
+    void set_text(const std::string& value) { replace(at_, std::min(text_.find('<', at_), text_.size()), value); }
+    const std::string& text() const { return text_; }
+
+private:
+    bool skip(std::string_view rest, std::string_view begin, std::string_view end) {
+        if (!rest.starts_with(begin)) return false;
+        const size_t found = rest.find(end, begin.size());
+        at_ = found == std::string_view::npos ? text_.size() : at_ + found + end.size();
+        return true;
+    }
+    size_t end_of_tag(size_t at) const {
+        for (char quote = 0; at < text_.size(); ++at) {
+            const char c = text_[at];
+            if (quote == 0 && c == '>') return at + 1;
+            if (quote == 0 && (c == '"' || c == '\''))
+                quote = c;
+            else if (c == quote)
+                quote = 0;
+        }
+        return at;
+    }
+    void replace(size_t begin, size_t end, std::string value) {
+        value.append(std::count(text_.begin() + begin, text_.begin() + end, '\n'), '\n');
+        text_.replace(begin, end - begin, value);
+    }
+    std::string text_;
+    size_t at_ = 0, tag_ = 0;
+};
+
+size_t index_of(const sdf::NestedInclude& nested) {
+    return std::stoul(nested.Uri().substr(std::string_view(included).size()));
+}
+
+// The place of an error: its line if it has one, otherwise the first element that it names in brackets.
+std::string place_of(const sdf::Error& error, const SdfFile& file) {
+    if (const auto line = error.LineNumber(); line && *line > 0) return file.place(*line);
+    const std::string text = error.Message();
+    for (size_t at = text.find('['); at != std::string::npos; at = text.find('[', at + 1)) {
+        const auto known = file.lines.find(text.substr(at + 1, text.find(']', at) - at - 1));
+        if (known != file.lines.end()) return file.place(known->second);
+    }
+    return file.place(1);
+}
+
+ignition::math::Pose3d to_pose(const Transform<double>& X) {
+    const Eigen::Quaterniond q(X.R);
+    return {X.p.x(), X.p.y(), X.p.z(), q.w(), q.x(), q.y(), q.z()};
+}
+
+// The files of a model and of what it includes.
+class SdfLoader {
+public:
+    SdfLoader(const ImportOptions& options, Warnings& warnings)
+        : warnings_(warnings),
+          search_(options.search) {
+        for (const char* variable : {"GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH"}) {
+            const char* list = std::getenv(variable);
+            std::string rest = list == nullptr ? "" : list;
+            while (!rest.empty()) {
+                const size_t end = std::min(rest.find(':'), rest.size());
+                if (end > 0) search_.emplace_back(rest.substr(0, end));
+                rest.erase(0, end + 1);
+            }
+        }
+    }
+
+    std::unique_ptr<SdfFile> load(const XmlDocument& document, const std::string& text, int depth) {
+        auto file = std::make_unique<SdfFile>();
+        file->name = document.file();
+        file->folder = std::filesystem::path(document.file()).parent_path();
+        const XmlElement root = document.root();
+        if (root.name() != "sdf")
+            root.fail("is not the root element of SDFormat", "begin the file with <sdf version=\"1.9\">");
+        TextEditor editor(text);
+        if (editor.next("sdf") && is_later(root["version"])) editor.set_attribute("version", "1.9");
+        number_includes(root, *file, editor, depth);
+        read(editor.text(), root, *file);
+        return file;
+    }
+
+private:
+    // True for a version above 1.9, the last one that libsdformat 12 knows.
+    bool is_later(const XmlAttribute& version) {
+        const std::string text = version.word();
+        if (!text.starts_with("1.") || text.size() < 4) return false;
+        warnings_.note(version.place(), "SDFormat " + text + " is read as version 1.9", "none is needed");
+        return true;
+    }
+
+    // Replaces the URI of each <include> by its index, and loads its file.
+    void number_includes(const XmlElement& parent, SdfFile& file, TextEditor& editor, int depth) {
+        for (const XmlElement& child : parent.children()) {
+            if (const auto name = child.find("name")) file.lines.emplace(name->text(), child.line());
+            if (child.name() == "uri" && editor.next("uri") && parent.name() == "include") {
+                const bool found = add_include(child, file, depth);
+                editor.set_text(included + (found ? std::to_string(file.includes.size() - 1) : ""));
+            }
+            number_includes(child, file, editor, depth);
+        }
+    }
+
+    // False: the include is left out.
+    bool add_include(const XmlElement& uri, SdfFile& file, int depth) {
+        const std::string name = uri.value().word();
+        if (depth == deepest_include)
+            uri.fail("\"" + name + "\" is more than " + std::to_string(deepest_include) + " files deep",
+                     "files must not include themselves");
+        const std::filesystem::path path = find(uri, name, file);
+        if (path.empty()) {
+            const std::string last = name.substr(name.find_last_of('/') + 1);
+            if (last == "sun" || last == "Sun") return false;
+            warnings_.add(uri.place(), "an included model is left out, because there is no file",
+                          "name the folder of its folder with --search", name);
+            return false;
+        }
+        if (++count_ > most_includes)
+            uri.fail("is one of more than " + std::to_string(most_includes) + " includes", "use fewer");
+        const std::string text = read_xml_text(path);
+        const XmlDocument document(text, path.string(), &warnings_);
+        std::unique_ptr<SdfFile> inner = load(document, checked_text(text, path), depth + 1);
+        if (inner->root.Model() == nullptr) {
+            if (inner->root.Light() == nullptr)
+                warnings_.add(uri.place(), "an included file has no <model> and is left out", "remove it", name);
+            return false;
+        }
+        file.includes.push_back({std::move(inner), uri.place()});
+        return true;
+    }
+
+    std::string checked_text(const std::string& text, const std::filesystem::path& path) {
+        Warnings known;  // the document has told of them
+        return checked_xml_text(text, path.string(), &known);
+    }
+
+    // The file of an include; empty: not found.
+    std::filesystem::path find(const XmlElement& uri, std::string name, const SdfFile& file) {
+        if (name.starts_with("http://") || name.starts_with("https://"))  // a file of the same model
+            name = "model://" + name.substr(name.find_last_of('/') + 1);
+        while (name.ends_with('/'))
+            name.pop_back();
+        MeshPath found;
+        for (const char* end : {"", "/model.config", "/model.sdf"}) {
+            found = find_mesh(name + end, file.folder, search_);
+            if (!found.allowed)
+                uri.fail("\"" + name + "\" leads out of the model's folder", "name its folder with --search");
+            if (!found.known_scheme)
+                uri.fail("\"" + name + "\" is not a path", "use model://, file:// or a path from this folder");
+            if (found.file.empty()) continue;
+            if (found.file.filename() != "model.config") return found.file;
+            const std::string best = best_model(found.file);
+            const MeshPath model = find_mesh(best, found.file.parent_path(), search_);
+            if (!best.empty() && model.allowed && !model.file.empty()) return model.file;
+        }
+        return {};
+    }
+
+    // The file of the latest version that model.config names and libsdformat knows, or of the last one.
+    std::string best_model(const std::filesystem::path& config) {
+        const XmlDocument document = read_xml(config);
+        std::pair<double, std::string> best{-1, ""};
+        for (const XmlElement& sdf : document.root().children("sdf")) {
+            const double version = std::atof(sdf.text_or("version", "1.0").substr(2).c_str());
+            best = std::max(best, {version, sdf.text()});
+        }
+        return best.second;
+    }
+
+    void read(const std::string& text, const XmlElement& root, SdfFile& file) {
+        sdf::ParserConfig config;
+        config.SetWarningsPolicy(sdf::EnforcementPolicy::LOG);
+        config.SetDeprecatedElementsPolicy(sdf::EnforcementPolicy::LOG);
+        config.SetUnrecognizedElementsPolicy(sdf::EnforcementPolicy::ERR);
+        config.SetFindCallback(
+            [](const std::string& uri) { return uri.starts_with(included) && uri != included ? uri : ""; });
+        config.RegisterCustomModelParser(
+            [&](const sdf::NestedInclude& nested, sdf::Errors&) { return interface_of(nested, file); });
+        const sdf::SDFPtr document = empty_document();
+        sdf::Errors errors;
+        try {
+            const bool read = sdf::readString(text, config, document->Root(), errors);
+            check_sdf(errors, file, warnings_);
+            if (!read) root.fail("cannot be read by libsdformat", "check the elements of the file");
+            check_sdf(file.root.Load(document, config), file, warnings_);
+        } catch (const SceneError&) {
+            throw;
+        } catch (const std::exception& e) {
+            root.fail("cannot be read by libsdformat: " + without_end(e.what()), "correct the file");
+        }
+    }
+
+    // What libsdformat sees of an included file. It takes the pose of the model from <include> alone: without one,
+    // that of the model itself goes into the frames of its parts.
+    sdf::InterfaceModelPtr interface_of(const sdf::NestedInclude& nested, SdfFile& file) {
+        SdfInclude& include = file.includes[index_of(nested)];
+        include.is_static = nested.IsStatic();
+        const SdfFile& inner = *include.file;
+        const sdf::Model& model = *inner.root.Model();
+        const Transform<double> own = sdf_pose(model, inner, warnings_);
+        const Transform<double> X = nested.IncludeRawPose() ? Transform<double>::identity() : own;
+        const auto place = [&include, X](const sdf::InterfaceModelPoseGraph& graph) {
+            ignition::math::Pose3d pose;
+            graph.ResolveNestedModelFramePoseInWorldFrame(pose);
+            include.X = compose(to_transform(pose), X);
+        };
+        return interface_of(inner, model, nested.LocalModelName().value_or(model.Name()), X, own, {}, place);
+    }
+
+    // `X`: of the model's frame, in the frame that libsdformat takes for it; `own`: of the model's frame in its file
+    sdf::InterfaceModelPtr interface_of(const SdfFile& file, const sdf::Model& model, const std::string& name,
+                                        const Transform<double>& X, const Transform<double>& own,
+                                        const ignition::math::Pose3d& pose, const sdf::RepostureFunction& place) {
+        const auto in_model = [&](const auto& object) {
+            return to_pose(compose(X, sdf_pose(object, file, warnings_, "__model__")));
+        };
+        auto out = std::make_shared<sdf::InterfaceModel>(name, place, model.Static(), first_link(file, model), pose);
+        for (uint64_t k = 0; k < model.LinkCount(); ++k)
+            out->AddLink({model.LinkByIndex(k)->Name(), in_model(*model.LinkByIndex(k))});
+        for (uint64_t k = 0; k < model.JointCount(); ++k) {
+            const sdf::Joint& joint = *model.JointByIndex(k);
+            std::string child;
+            check_sdf(joint.ResolveChildLink(child), file, warnings_);
+            out->AddJoint({joint.Name(), child, to_pose(sdf_pose(joint, file, warnings_, child))});
+        }
+        for (uint64_t k = 0; k < model.FrameCount(); ++k) {
+            const sdf::Frame& frame = *model.FrameByIndex(k);
+            std::string body;
+            check_sdf(frame.ResolveAttachedToBody(body), file, warnings_);
+            out->AddFrame({frame.Name(), body, to_pose(sdf_pose(frame, file, warnings_, body))});
+        }
+        const auto nothing = [](const sdf::InterfaceModelPoseGraph&) {};
+        for (uint64_t k = 0; k < model.ModelCount(); ++k) {
+            const sdf::Model& inner = *model.ModelByIndex(k);
+            const Transform<double> at = sdf_pose(inner, file, warnings_, "__model__");
+            out->AddNestedModel(interface_of(file, inner, inner.Name(), Transform<double>::identity(),
+                                             compose(own, at), to_pose(compose(X, at)), nothing));
+        }
+        for (uint64_t k = 0; k < model.InterfaceModelCount(); ++k) {
+            const SdfInclude& include = file.include(*model.InterfaceModelNestedIncludeByIndex(k));
+            const Transform<double> at = compose(X, compose(inverse(own), include.X));
+            out->AddNestedModel(interface_of(*include.file, *include.file->root.Model(),
+                                             model.InterfaceModelByIndex(k)->Name(), Transform<double>::identity(),
+                                             include.X, to_pose(at), nothing));
+        }
+        return out;
+    }
+
+    static std::string first_link(const SdfFile& file, const sdf::Model& model) {
+        const auto [link, name] = model.CanonicalLinkAndRelativeName();
+        if (link != nullptr) return name;
+        if (model.LinkCount() > 0) return model.LinkByIndex(0)->Name();
+        if (model.ModelCount() > 0) {
+            const sdf::Model& inner = *model.ModelByIndex(0);
+            return inner.Name() + "::" + first_link(file, inner);
+        }
+        if (model.InterfaceModelCount() == 0) return "";
+        const SdfFile& inner = *file.include(*model.InterfaceModelNestedIncludeByIndex(0)).file;
+        return model.InterfaceModelByIndex(0)->Name() + "::" + first_link(inner, *inner.root.Model());
+    }
+
+    Warnings& warnings_;
+    std::vector<std::filesystem::path> search_;
+    int count_ = 0;
+};
+
+}  // namespace
+
+std::string SdfFile::place(sdf::ElementPtr element) const {
+    for (; element != nullptr; element = element->GetParent())
+        if (const auto line = element->LineNumber(); line && *line > 0) return place(*line);
+    return place(1);
+}
+
+const SdfInclude& SdfFile::include(const sdf::NestedInclude& nested) const { return includes[index_of(nested)]; }
+
+Transform<double> to_transform(const ignition::math::Pose3d& pose) {
+    const auto &p = pose.Pos();
+    const auto &q = pose.Rot();
+    const Quaternion<double> turn{q.W(), {q.X(), q.Y(), q.Z()}};
+    return {rotation_matrix(turn), {p.X(), p.Y(), p.Z()}};
+}
+
+void check_sdf(const sdf::Errors& errors, const SdfFile& file, Warnings& warnings) {
+    for (const sdf::Error& error : errors) {
+        if (is_repaired(error)) continue;
+        const std::string text = without_end(error.Message());
+        if (error.Code() == sdf::ErrorCode::ELEMENT_INCORRECT_TYPE)  // an element that the format does not have
+            warnings.note(place_of(error, file), text, "remove it to silence this");
+        else
+            throw SceneError(one_line(place_of(error, file) + ": " + text + "; " + remedy_of(error)));
+    }
+}
+
+std::unique_ptr<SdfFile> load_sdf(const XmlDocument& document, const std::string& text,
+                                  const ImportOptions& options, Warnings& warnings) {
+    silence_library();
+    return SdfLoader(options, warnings).load(document, text, 0);
+}
+
+}  // namespace costate
