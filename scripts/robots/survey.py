@@ -3,7 +3,7 @@
 
     scripts/robots/survey.py build/costate FOLDER... [--out survey.tsv] [--limit 10] [--seconds 2] [-- OPTION...]
 
-Every *.xml and *.urdf below the folders (or named by itself) whose root element is one of a robot description
+Every *.xml, *.urdf, *.sdf and *.world below the folders (or named by itself) whose root element is one of a robot description
 goes through `info`, then through `simulate` for two simulated seconds (--seconds 0: only `info`). OPTIONs after --
 go to both commands, for example --strict. Files that hold bodies which are not rigid are not counted: those with
 <flex>, <flexcomp>, <composite> or <deformable>, in the file or in one that it includes. Results: runs (with
@@ -32,7 +32,8 @@ ROOT = re.compile(r"<(?![?!])([\w:.-]+)")  # the first element, after declaratio
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 NOT_RIGID = re.compile(r"<(flex|flexcomp|composite|deformable)[\s/>]")
 INCLUDE = re.compile(r"""<include\s[^>]*?file\s*=\s*["']([^"']+)["']""")
-ROOTS = {"robot", "mujoco", "mujocoinclude"}
+ROOTS = {"robot", "mujoco", "mujocoinclude", "sdf"}
+SUFFIXES = (".xml", ".urdf", ".sdf", ".world")
 COLUMNS = ["file", "result", "seconds", "dof", "shapes", "warnings", "physics", "message"]
 NOT_PHYSICS = re.compile(
     r"no body can move|constraints are rigid|^integrator=|is a sensor that|measures a part|has a cutoff"
@@ -61,7 +62,7 @@ def is_rigid(file, seen=()):
 
 def robots_below(paths):
     for path in paths:
-        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in (".xml", ".urdf"))
+        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES)
         yield from (file for file in files if is_robot(file))
 
 

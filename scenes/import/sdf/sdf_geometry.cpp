@@ -51,18 +51,19 @@ bool SdfContext::put_primitive(const sdf::Geometry& geometry, Json& out) const {
 // The file that a URI names; empty: there is none.
 std::filesystem::path SdfContext::find_asset(const std::string& uri, sdf::ElementPtr at, const char* what,
                                              bool moves) const {
-    std::string name = uri;
-    if (name.starts_with("http://") || name.starts_with("https://"))
-        fail(at, "names \"" + uri + "\", but no network is used", "download it and name its path");
-    const MeshPath found = find_mesh(name, file.folder, options.search);
+    const std::string text = std::string(what) + " is ignored, because there is no file";
+    const auto leave_out = [&](const char* remedy) {
+        moves ? warn(at, text, remedy, uri) : note(at, text, remedy, uri);
+        return std::filesystem::path();
+    };
+    if (uri.starts_with("http://") || uri.starts_with("https://"))
+        return leave_out("download it and name its path: no network is used");
+    const MeshPath found = find_mesh(uri, file.folder, options.search);
     if (!found.allowed) fail(at, "\"" + uri + "\" leads out of the model's folder", "name its folder with --search");
     if (!found.known_scheme)
         fail(at, "\"" + uri + "\" is not a path", "use model://, file:// or a path from this folder");
     if (!found.file.empty()) return found.file;
-    const std::string text = std::string(what) + " is ignored, because there is no file";
-    moves ? warn(at, text, "name its folder with --search", uri)
-          : note(at, text, "name its folder with --search", uri);
-    return {};
+    return leave_out("name its folder with --search");
 }
 
 std::vector<Json> SdfContext::hulls(const sdf::Mesh& mesh) const {
@@ -217,7 +218,6 @@ void SdfContext::read_visuals(const sdf::Link& link, SdfLink& out) const {
         Json shown = Json::object();
         if (const auto* mesh = geometry.MeshShape()) {
             const Vec3<double> scale = finite(mesh->Scale(), mesh->Element());
-            if (mesh->Uri().starts_with("http")) continue;
             const std::filesystem::path path = find_asset(mesh->Uri(), mesh->Element(), "visual mesh", false);
             if (path.empty()) continue;
             shown["type"] = "mesh", shown["file"] = path.string();

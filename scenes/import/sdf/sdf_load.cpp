@@ -19,6 +19,13 @@ constexpr int deepest_include = 20, most_includes = 2000;
 // What stands for an <include> in the text that libsdformat reads; of one that is left out, without a number
 constexpr const char* included = "costate include ";
 
+// True for an error that says clearly what is wrong, but may be none: links of included models are not known to this check,
+// after which libsdformat resolves all names.
+bool is_doubtful(const sdf::Error& error) {
+    return error.Message().starts_with("child frame with name") ||
+           error.Message().starts_with("parent frame with name");
+}
+
 // Errors of libsdformat that an importer repairs, or of which it has warned
 bool is_repaired(const sdf::Error& error) {
     switch (error.Code()) {
@@ -27,7 +34,7 @@ bool is_repaired(const sdf::Error& error) {
         case sdf::ErrorCode::ELEMENT_MISSING: return error.Message().find("limit element") != std::string::npos;
         // follows from others
         case sdf::ErrorCode::ELEMENT_INVALID: return error.Message() == "Failed to load a world.";
-        default: return false;
+        default: return is_doubtful(error);
     }
 }
 
@@ -142,16 +149,35 @@ size_t index_of(const sdf::NestedInclude& nested) {
 std::string place_of(const sdf::Error& error, const SdfFile& file) {
     if (const auto line = error.LineNumber(); line && *line > 0) return file.place(*line);
     const std::string text = error.Message();
-    for (size_t at = text.find('['); at != std::string::npos; at = text.find('[', at + 1)) {
-        const auto known = file.lines.find(text.substr(at + 1, text.find(']', at) - at - 1));
-        if (known != file.lines.end()) return file.place(known->second);
-    }
+    for (const auto* lines : {&file.lines, &file.references})
+        for (size_t at = text.find('['); at != std::string::npos; at = text.find('[', at + 1)) {
+            const std::string name = text.substr(at + 1, text.find(']', at) - at - 1);
+            auto known = lines->find(name);
+            if (known == lines->end()) known = lines->find(name.substr(name.rfind(':') + 1));
+            if (known != lines->end()) return file.place(known->second);
+        }
     return file.place(1);
 }
 
 ignition::math::Pose3d to_pose(const Transform<double>& X) {
     const Eigen::Quaterniond q(X.R);
     return {X.p.x(), X.p.y(), X.p.z(), q.w(), q.x(), q.y(), q.z()};
+}
+
+// Removes what the motion does not depend on, so that its faults are none.
+void keep_what_moves(const sdf::ElementPtr& element) {
+    for (sdf::ElementPtr child = element->GetFirstElement(); child != nullptr;) {
+        const sdf::ElementPtr next = child->GetNextElement();
+        const std::string name = child->GetName();
+        const bool pictures = element->GetName() == "material" && name != "diffuse";
+        if (pictures || name == "sensor" || name == "plugin" || name == "light" || name == "actor" ||
+            name == "particle_emitter" || name == "projector" || name == "gui" || name == "scene" ||
+            name == "audio" || name == "spherical_coordinates" || name == "atmosphere")
+            element->RemoveChild(child);
+        else
+            keep_what_moves(child);
+        child = next;
+    }
 }
 
 // The files of a model and of what it includes.
@@ -197,13 +223,21 @@ private:
     // Replaces the URI of each <include> by its index, and loads its file.
     void number_includes(const XmlElement& parent, SdfFile& file, TextEditor& editor, int depth) {
         for (const XmlElement& child : parent.children()) {
-            if (const auto name = child.find("name")) file.lines.emplace(name->text(), child.line());
+            note_names(child, file);
             if (child.name() == "uri" && editor.next("uri") && parent.name() == "include") {
                 const bool found = add_include(child, file, depth);
                 editor.set_text(included + (found ? std::to_string(file.includes.size() - 1) : ""));
             }
             number_includes(child, file, editor, depth);
         }
+    }
+
+    static void note_names(const XmlElement& element, SdfFile& file) {
+        if (const auto name = element.find("name")) file.lines.emplace(name->text(), element.line());
+        for (const char* reference : {"relative_to", "attached_to", "expressed_in", "placement_frame"})
+            if (const auto name = element.find(reference)) file.references.emplace(name->text(), element.line());
+        if (element.name() == "xyz" && element.text().find_first_of("123456789nN") == std::string::npos)
+            element.fail("has no direction", "write for example 0 0 1");
     }
 
     // False: the include is left out.
@@ -218,6 +252,9 @@ private:
             if (last == "sun" || last == "Sun") return false;
             warnings_.add(uri.place(), "an included model is left out, because there is no file",
                           "name the folder of its folder with --search", name);
+            if (file.missing.empty())
+                file.missing = uri.place() + ": there is no file for the included model \"" + name +
+                               "\", which the file needs; name the folder of its folder with --search";
             return false;
         }
         if (++count_ > most_includes)
@@ -226,7 +263,8 @@ private:
         const XmlDocument document(text, path.string(), &warnings_);
         std::unique_ptr<SdfFile> inner = load(document, checked_text(text, path), depth + 1);
         if (inner->root.Model() == nullptr) {
-            if (inner->root.Light() == nullptr)
+            const XmlElement root = document.root();
+            if (!root.child("light") && !root.child("actor"))
                 warnings_.add(uri.place(), "an included file has no <model> and is left out", "remove it", name);
             return false;
         }
@@ -287,6 +325,7 @@ private:
             const bool read = sdf::readString(text, config, document->Root(), errors);
             check_sdf(errors, file, warnings_);
             if (!read) root.fail("cannot be read by libsdformat", "check the elements of the file");
+            keep_what_moves(document->Root());
             check_sdf(file.root.Load(document, config), file, warnings_);
         } catch (const SceneError&) {
             throw;
@@ -389,11 +428,17 @@ Transform<double> to_transform(const ignition::math::Pose3d& pose) {
 void check_sdf(const sdf::Errors& errors, const SdfFile& file, Warnings& warnings) {
     for (const sdf::Error& error : errors) {
         if (is_repaired(error)) continue;
-        const std::string text = without_end(error.Message());
-        if (error.Code() == sdf::ErrorCode::ELEMENT_INCORRECT_TYPE)  // an element that the format does not have
-            warnings.note(place_of(error, file), text, "remove it to silence this");
-        else
-            throw SceneError(one_line(place_of(error, file) + ": " + text + "; " + remedy_of(error)));
+        if (error.Code() == sdf::ErrorCode::ELEMENT_INCORRECT_TYPE) {  // an element that the format does not have
+            warnings.note(place_of(error, file), without_end(error.Message()), "remove it to silence this");
+            continue;
+        }
+        if (!file.missing.empty()) throw SceneError(one_line(file.missing));
+        const auto clear = std::ranges::find_if(errors, is_doubtful);
+        const sdf::Error& told = clear == errors.end() ? error : *clear;
+        std::string text = without_end(told.Message());
+        constexpr std::string_view unreadable = "Error reading element ";
+        if (text.starts_with(unreadable)) text = text.substr(unreadable.size()) + " has a value that it cannot have";
+        throw SceneError(one_line(place_of(told, file) + ": " + text + "; " + remedy_of(told)));
     }
 }
 

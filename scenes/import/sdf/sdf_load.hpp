@@ -28,7 +28,9 @@ struct SdfInclude {
 struct SdfFile {
     std::string name;              // in messages
     std::filesystem::path folder;  // where its relative paths start
-    std::map<std::string, int> lines = {};  // of the first element with each name
+    // Lines of the first element with each name, and of the first one that refers to it
+    std::map<std::string, int> lines = {}, references = {};
+    std::string missing = {};  // what an error says of the first included file that there is not
     std::deque<SdfInclude> includes = {};
     sdf::Root root;
 

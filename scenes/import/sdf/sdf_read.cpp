@@ -143,11 +143,14 @@ private:
     // False: the joint is left out.
     bool read_type(const sdf::Joint& joint, const ModelPlace& place, const SdfContext& c, SdfJoint& out) const {
         const sdf::ElementPtr at = joint.Element();
+        const bool two = joint.Type() == sdf::JointType::UNIVERSAL || joint.Type() == sdf::JointType::REVOLUTE2;
         const auto axis = [&](unsigned int index) {
             const sdf::JointAxis* given = joint.Axis(index);
-            if (given == nullptr)
+            if (given == nullptr && two)
                 c.fail(at, "\"" + out.name + "\" has no " + (index == 0 ? "<axis>" : "<axis2>"), "add it");
-            out.axes.push_back(c.read_axis(*given, place.X));
+            if (given == nullptr) c.warn(at, "a joint without <axis> moves along or about z", "add it", out.name);
+            out.axes.push_back(given != nullptr ? c.read_axis(*given, place.X)
+                                                : SdfAxis{place.X.R.col(2), -unlimited, unlimited});
         };
         switch (joint.Type()) {
             case sdf::JointType::FIXED: return true;
