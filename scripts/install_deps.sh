@@ -30,6 +30,7 @@ library doctest-dev
 library libnlopt-cxx-dev
 library libpagmo-dev
 library libtinyxml2-dev
+library libsdformat-dev
 library libassimp-dev
 library libpng-dev
 library zlib1g-dev

@@ -7,11 +7,9 @@
 #include "scenes/read/reference_damping.hpp"
 #ifdef COSTATE_HAVE_TINYXML2
 #include "scenes/import/mjcf/mjcf.hpp"
+#include "scenes/import/sdf/sdf_plugin.hpp"
 #include "scenes/import/urdf/urdf.hpp"
 #include "scenes/import/xml/xml.hpp"
-#endif
-#ifdef COSTATE_HAVE_SDFORMAT
-#include "scenes/import/sdf/sdf.hpp"
 #endif
 
 namespace costate {
@@ -24,27 +22,25 @@ bool is_robot_file(const std::filesystem::path& file) {
 #ifdef COSTATE_HAVE_TINYXML2
 namespace {
 
-ImportedModel import_root(const XmlDocument& document, [[maybe_unused]] const std::string& text,
+ImportedModel import_root(const XmlDocument& document, const std::string& text,
                           const ImportOptions& options, Warnings& warnings) {
     const XmlElement root = document.root();
-    if (root.name() == "robot") return import_urdf(document, options, warnings);
-    if (root.name() == "mujoco" || root.name() == "mujocoinclude")
-        return import_mjcf(document, options, warnings);
-    if (root.name() == "sdf")
-#ifdef COSTATE_HAVE_SDFORMAT
-        return import_sdf(document, text, options, warnings);
-#else
-        root.fail("is SDFormat, which this build cannot read, because libsdformat was missing",
-                  "install libsdformat-dev and build again");
-#endif
-    root.fail("is not a robot description", "name a file that begins with <robot>, <mujoco> or <sdf>");
+    if (root.name() == "sdf") return import_sdf_by_plugin(text, document.file(), options);
+    ImportedModel out;
+    if (root.name() == "robot")
+        out = import_urdf(document, options, warnings);
+    else if (root.name() == "mujoco" || root.name() == "mujocoinclude")
+        out = import_mjcf(document, options, warnings);
+    else
+        root.fail("is not a robot description", "name a file that begins with <robot>, <mujoco> or <sdf>");
+    out.warnings = warnings.lines();
+    return out;
 }
 
 ImportedModel import_document(const XmlDocument& document, const std::string& text,
                               const ImportOptions& options, Warnings& warnings) {
     const HullsReadOnce once;
     ImportedModel out = import_root(document, text, options, warnings);
-    out.warnings = warnings.lines();
     const DampingRatios ratios = take_damping_ratios(out.model);
     // the loader reports the remaining faults
     const ModelInput input = read_model(Node(out.model, document.file(), &out.places));

@@ -11,6 +11,7 @@ PACKAGES = [  # name, its headers, where they may be included
     ("Bullet", re.compile(r"bt[A-Z]|[Bb]ullet|LinearMath/"), ("collision/detect/detect.cpp", "tests/")),
     ("nlohmann_json", re.compile(r"nlohmann/"), ("scenes/", "apps/", "tests/")),
     ("TinyXML-2", re.compile(r"tinyxml2"), ("scenes/import/xml/xml.cpp",)),
+    ("libsdformat", re.compile(r"sdf/|ignition/"), ("scenes/import/sdf/",)),
     ("libpng", re.compile(r"png\.h"), ("scenes/import/mesh/png_file.cpp",)),
     ("cxxopts", re.compile(r"cxxopts"), ("apps/",)),
 ]
