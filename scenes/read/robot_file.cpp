@@ -22,8 +22,8 @@ bool is_robot_file(const std::filesystem::path& file) {
 #ifdef COSTATE_HAVE_TINYXML2
 namespace {
 
-ImportedModel import_root(const XmlDocument& document, const std::string& text,
-                          const ImportOptions& options, Warnings& warnings) {
+ImportedModel import_root(const XmlDocument& document, const std::string& text, const ImportOptions& options,
+                          Warnings& warnings) {
     const XmlElement root = document.root();
     if (root.name() == "sdf") return import_sdf_by_plugin(text, document.file(), options);
     ImportedModel out;
@@ -74,9 +74,10 @@ ImportedModel parse_model(const std::string& text, const std::filesystem::path& 
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& file) {
-    throw SceneError(file.string() +
-                     ": this build cannot read URDF, MJCF or SDFormat, because TinyXML-2 was missing; install "
-                     "libtinyxml2-dev and build again");
+    throw SceneError(
+        file.string() +
+        ": this build cannot read URDF, MJCF or SDFormat, because TinyXML-2 was missing; install "
+        "libtinyxml2-dev and build again");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Transform<double> between(const Transform<double>& a, const Transform<double>& b
 struct Step {
     const char* type;
     std::string name;
-    const SdfAxis* axis = nullptr;  // of a joint with an axis
+    const SdfAxis* axis = nullptr;                   // of a joint with an axis
     Vec3<double> direction = Vec3<double>::UnitZ();  // in the link
 };
 
@@ -105,7 +105,8 @@ private:
             out_.places[pointer + "/joint"] = out_.places[pointer + "/joints"] = model_.joints[joint].place;
         for (size_t k = 0; k < l.shape_places.size(); ++k)
             out_.places[pointer + "/shapes/" + std::to_string(k)] = l.shape_places[k];
-        for (size_t k = 0; k < l.planes.size(); ++k) add_plane(l, k);
+        for (size_t k = 0; k < l.planes.size(); ++k)
+            add_plane(l, k);
     }
 
     // A plane that is fixed in the world is a shape of the world.
@@ -123,21 +124,39 @@ private:
         shapes.push_back(std::move(plane));
     }
 
-    // A body that turns a single point mass about itself would turn no inertia. The point mass then becomes a ball.
+    // A body that turns a single point mass about itself would turn no inertia. The point mass then becomes a
+    // ball.
     Mat3<double> inertia_of(int index) {
         const SdfLink& l = link(index);
         const int joint = trees_.carriers[index].joint;
         const bool turns = !model_.fixed && carried_[index] <= l.mass &&
-                           (joint < 0 ? floats(index) : model_.joints[joint].type != SdfJointType::fixed &&
-                                                            model_.joints[joint].type != SdfJointType::prismatic);
+                           (joint < 0 ? floats(index)
+                                      : model_.joints[joint].type != SdfJointType::fixed &&
+                                            model_.joints[joint].type != SdfJointType::prismatic);
         if (!l.inertia.isZero(0) || !turns) return l.inertia;
-        warnings_.add(l.place, "link \"" + l.name + "\" turns but has no inertia; that of a ball of water is used",
+        warnings_.add(l.place,
+                      "link \"" + l.name + "\" turns but has no inertia; that of a ball of water is used",
                       "write its inertia");
         return solid_ball(l.mass);
     }
 
     // True if a link without a joint to carry it is free.
-    bool floats(int index) const { return !model_.fixed && options_.base != Base::fixed && carried_[index] > 0; }
+    bool floats(int index) const { return !model_.fixed && options_.base != Base::fixed && has_mass(index); }
+    // True if a link, or one that is fixed to it, has mass.
+    bool has_mass(int index) const {
+        for (int other = 0; other < static_cast<int>(model_.links.size()); ++other)
+            if (link(other).mass > 0 && moving_link(other) == index) return true;
+        return false;
+    }
+    // The first link of the tree to which a link is fixed; sdf_world: it does not move.
+    int moving_link(int index) const {
+        while (index != sdf_world) {
+            const int joint = trees_.carriers[index].joint;
+            if (joint < 0 || model_.joints[joint].type != SdfJointType::fixed) return index;
+            index = trees_.parents[index];
+        }
+        return index;
+    }
 
     // A joint name that is not taken, for a joint that the file does not have.
     std::string own_name(std::string name) const {
@@ -154,7 +173,7 @@ private:
         const bool freed = j >= 0 && options_.base == Base::floating && trees_.parents[index] == sdf_world &&
                            model_.joints[j].type == SdfJointType::fixed && carried_[index] > 0;
         if (j < 0 || freed) {
-            if (j < 0 && !model_.fixed && !(carried_[index] > 0))
+            if (j < 0 && !model_.fixed && !has_mass(index))
                 warnings_.add(l.place, "link \"" + l.name + "\" has no mass and is fixed in the world",
                               "give it mass, or a joint to another link");
             Json joint{{"type", freed || floats(index) ? "free" : "fixed"}};
@@ -165,7 +184,8 @@ private:
         }
         const SdfJoint& joint = model_.joints[j];
         if (joint.type != SdfJointType::fixed && !(carried_[index] > 0)) {
-            warnings_.add(joint.place, "joint \"" + joint.name + "\" moves only links without mass and is locked",
+            warnings_.add(joint.place,
+                          "joint \"" + joint.name + "\" moves only links without mass and is locked",
                           "give the links mass, or make the joint fixed");
             Json fixed{{"name", joint.name}, {"type", "fixed"}};
             put_pose(fixed, X);
@@ -176,7 +196,8 @@ private:
 
     // The steps of a joint, from the parent of the tree to its child.
     std::vector<Step> steps_of(const SdfJoint& joint, bool reversed, const Mat3<double>& R) const {
-        static constexpr const char* types[] = {"fixed", "revolute", "prismatic", "helical", "spherical", "revolute"};
+        static constexpr const char* types[] = {"fixed",   "revolute",  "prismatic",
+                                                "helical", "spherical", "revolute"};
         std::vector<Step> steps;
         for (size_t k = 0; k < joint.axes.size(); ++k) {
             const bool two = joint.type == SdfJointType::two_axes;
@@ -190,16 +211,17 @@ private:
         return steps;
     }
 
-    // Joints turn the link about the anchor of the joint: frames of the chain have the axes of the link, and if the
-    // anchor is not at its origin, a fixed joint leads back to it.
+    // Joints turn the link about the anchor of the joint: frames of the chain have the axes of the link, and if
+    // the anchor is not at its origin, a fixed joint leads back to it.
     Json chain_of(int index, const SdfJoint& joint, bool reversed, Transform<double> next) {
         const SdfLink& l = link(index);
         const Vec3<double> anchor = without_round_off(l.X.R.transpose() * (joint.anchor - l.X.p));
         const std::vector<Step> steps = steps_of(joint, reversed, l.X.R);
-        const bool anywhere = joint.type == SdfJointType::fixed || joint.type == SdfJointType::prismatic ||
-                              (joint.type != SdfJointType::ball && std::ranges::all_of(steps, [&](const Step& s) {
-                                   return anchor.cross(s.direction).norm() < round_off;
-                               }));
+        const bool anywhere =
+            joint.type == SdfJointType::fixed || joint.type == SdfJointType::prismatic ||
+            (joint.type != SdfJointType::ball && std::ranges::all_of(steps, [&](const Step& s) {
+                 return anchor.cross(s.direction).norm() < round_off;
+             }));
         const Transform<double> to{Mat3<double>::Identity(), anchor}, back{Mat3<double>::Identity(), -anchor};
         if (!anywhere) next = compose(next, to);
         Json chain = Json::array();
@@ -276,8 +298,8 @@ private:
         const int n = static_cast<int>(model_.links.size());
         for (int a = 0; a < n && !model_.fixed; ++a)
             for (int b = a + 1; b < n; ++b)
-                if (trees_.roots[a] != trees_.roots[b] && !link(a).shapes.empty() && !link(b).shapes.empty() &&
-                    (silent(a) || silent(b)))
+                if (trees_.roots[a] != trees_.roots[b] && !link(a).shapes.empty() &&
+                    !link(b).shapes.empty() && (silent(a) || silent(b)))
                     out_.model["exclude"].push_back(Json::array({body_name(a), body_name(b)}));
     }
 
@@ -289,6 +311,7 @@ private:
                           "close the loop by a revolute, ball or fixed joint");
             return;
         }
+        if (moving_link(joint.parent) == moving_link(joint.child)) return;  // they do not move anyway
         if (turns) warn_of_lost(joint);
         const auto local = [&](int index, const Vec3<double>& p) {
             return to_json(between(pose(index), {Mat3<double>::Identity(), p}).p);
@@ -312,11 +335,12 @@ private:
 
     void warn_of_lost(const SdfJoint& joint) {
         const SdfAxis& a = joint.axes[0];
-        if (a.lower > -unlimited || a.upper < unlimited || a.damping > 0 || a.friction > 0 || a.stiffness > 0 ||
-            a.effort > 0 || joint.mimic)
+        if (a.lower > -unlimited || a.upper < unlimited || a.damping > 0 || a.friction > 0 ||
+            a.stiffness > 0 || a.effort > 0 || joint.mimic)
             warnings_.add(joint.place,
-                          "joint \"" + joint.name + "\" closes a loop: its limits, spring, damping, friction and motor "
-                                                    "are ignored",
+                          "joint \"" + joint.name +
+                              "\" closes a loop: its limits, spring, damping, friction and motor "
+                              "are ignored",
                           "give them to another joint of the loop");
     }
 
@@ -360,7 +384,8 @@ ImportedModel import_sdf(const XmlDocument& document, const std::string& text, c
     const std::filesystem::path file = document.file();
     ImportedModel out;
     out.places[""] = document.root().place();
-    out.model["name"] = scene.world || scene.models[0].name.empty() ? file.stem().string() : scene.models[0].name;
+    out.model["name"] =
+        scene.world || scene.models[0].name.empty() ? file.stem().string() : scene.models[0].name;
     out.model["source"] = "SDFormat file " + file.filename().string();
     out.model["bodies"] = Json::array();
     if (scene.world) out.scene["shapes"] = Json::array();  // nothing is added to the world of the file

@@ -10,10 +10,12 @@ extern "C" {
 __attribute__((visibility("default"))) void costate_import_sdf(const char* version, const std::string& text,
                                                                const std::filesystem::path& file,
                                                                const costate::ImportOptions& options,
-                                                               costate::ImportedModel& out, std::string& error) {
+                                                               costate::ImportedModel& out,
+                                                               std::string& error) {
     error.clear();
     if (std::string(version) != COSTATE_VERSION_TEXT) {
-        error = file.string() + ":1: libcostate_sdformat.so is of version " COSTATE_VERSION_TEXT " and costate of " +
+        error = file.string() +
+                ":1: libcostate_sdformat.so is of version " COSTATE_VERSION_TEXT " and costate of " +
                 version + "; install both from one build";
         return;
     }

@@ -14,7 +14,7 @@
 namespace costate {
 namespace {
 
-constexpr double capture = 1e4;   // m/s: a shape that bounces only above does not bounce
+constexpr double capture = 1e4;  // m/s: a shape that bounces only above does not bounce
 constexpr size_t most_heights = 1'000'000;
 
 }  // namespace
@@ -41,7 +41,8 @@ bool SdfContext::put_primitive(const sdf::Geometry& geometry, Json& out) const {
     } else if (const auto* ellipsoid = geometry.EllipsoidShape()) {
         const auto radii = ellipsoid->Radii();
         out["type"] = "ellipsoid";
-        out["semi_axes"] = Json::array({positive(radii.X(), at), positive(radii.Y(), at), positive(radii.Z(), at)});
+        out["semi_axes"] =
+            Json::array({positive(radii.X(), at), positive(radii.Y(), at), positive(radii.Z(), at)});
     } else {
         return false;
     }
@@ -59,7 +60,8 @@ std::filesystem::path SdfContext::find_asset(const std::string& uri, sdf::Elemen
     if (uri.starts_with("http://") || uri.starts_with("https://"))
         return leave_out("download it and name its path: no network is used");
     const MeshPath found = find_mesh(uri, file.folder, options.search);
-    if (!found.allowed) fail(at, "\"" + uri + "\" leads out of the model's folder", "name its folder with --search");
+    if (!found.allowed)
+        fail(at, "\"" + uri + "\" leads out of the model's folder", "name its folder with --search");
     if (!found.known_scheme)
         fail(at, "\"" + uri + "\" is not a path", "use model://, file:// or a path from this folder");
     if (!found.file.empty()) return found.file;
@@ -102,12 +104,14 @@ Json SdfContext::height_field(const sdf::Heightmap& heightmap) const {
     }
     try {
         const GrayImage image = parse_png(read_file(path), heightmap.Uri(), most_heights);
-        if (image.rows < 2 || image.columns < 2) fail(at, "has fewer than two rows or columns", "use a larger picture");
+        if (image.rows < 2 || image.columns < 2)
+            fail(at, "has fewer than two rows or columns", "use a larger picture");
         Json heights = Json::array();
         for (int row = image.rows; row-- > 0;) {
             Json line = Json::array();
             for (int column = 0; column < image.columns; ++column)
-                line.push_back(image.values[static_cast<size_t>(row * image.columns + column)] / 255.0 * size.z());
+                line.push_back(image.values[static_cast<size_t>(row * image.columns + column)] / 255.0 *
+                               size.z());
             heights.push_back(std::move(line));
         }
         return {{"type", "height_field"},
@@ -121,7 +125,8 @@ Json SdfContext::height_field(const sdf::Heightmap& heightmap) const {
 std::vector<Json> SdfContext::shapes_of(const sdf::Collision& collision) const {
     const sdf::Geometry& geometry = *collision.Geom();
     Transform<double> X = sdf_pose(collision, file, warnings);
-    if (!X.p.allFinite() || !X.R.allFinite()) fail(collision.Element(), "has a pose that is not finite", "correct it");
+    if (!X.p.allFinite() || !X.R.allFinite())
+        fail(collision.Element(), "has a pose that is not finite", "correct it");
     std::vector<Json> all{Json::object()};
     if (const auto* mesh = geometry.MeshShape()) {
         all = hulls(*mesh);
@@ -135,7 +140,8 @@ std::vector<Json> SdfContext::shapes_of(const sdf::Collision& collision) const {
     } else if (!put_primitive(geometry, all[0])) {
         const sdf::ElementPtr kind = geometry.Element() ? geometry.Element()->GetFirstElement() : nullptr;
         warn(collision.Element(), "a collision is left out, because its geometry is not supported:",
-             "use a box, cylinder, sphere, capsule, ellipsoid, plane or mesh", kind ? kind->GetName() : "empty");
+             "use a box, cylinder, sphere, capsule, ellipsoid, plane or mesh",
+             kind ? kind->GetName() : "empty");
         return {};
     }
     for (Json& each : all)
@@ -155,16 +161,17 @@ Json SdfContext::read_contact(const sdf::Collision& collision, bool fixed) const
     };
     const auto mu = nonnegative({"friction", "ode", "mu"}), mu2 = nonnegative({"friction", "ode", "mu2"}),
                other = nonnegative({"friction", "bullet", "friction"});
-    // Gazebo takes the smaller coefficient of a pair and costate the product: 1 of what is fixed keeps that of the other
+    // Gazebo takes the smaller coefficient of a pair and costate the product: 1 of what is fixed keeps that of
+    // the other
     if (const auto friction = mu ? mu : other)
         out["friction"] = std::min(*friction, fixed ? 1.0 : gazebo_ground);
     if (mu && mu2 && *mu2 != *mu)
-        warn(find(surface, {"friction", "ode", "mu2"}), "<mu2> differs from <mu>, which is used in all directions",
-             "give both the same coefficient");
+        warn(find(surface, {"friction", "ode", "mu2"}),
+             "<mu2> differs from <mu>, which is used in all directions", "give both the same coefficient");
     for (const char* slip : {"slip1", "slip2"})
         if (const auto s = number(surface, {"friction", "ode", slip}); s && *s != 0)
-            warn(find(surface, {"friction", "ode", slip}), "a slip of friction is not supported and is ignored",
-                 "remove it to silence this");
+            warn(find(surface, {"friction", "ode", slip}),
+                 "a slip of friction is not supported and is ignored", "remove it to silence this");
     if (const auto twist = nonnegative({"friction", "torsional", "coefficient"});
         twist && is_true(surface, {"friction", "torsional", "use_patch_radius"}))
         if (const auto radius = nonnegative({"friction", "torsional", "patch_radius"}); radius && *radius > 0)
@@ -186,7 +193,8 @@ Json SdfContext::read_contact(const sdf::Collision& collision, bool fixed) const
     }
     if (const auto bits = number(surface, {"contact", "collide_bitmask"})) {
         if (*bits < 0 || *bits > 0xffffffff || *bits != std::floor(*bits))
-            fail(find(surface, {"contact", "collide_bitmask"}), "is not a mask of 32 bits", "use 0 to 4294967295");
+            fail(find(surface, {"contact", "collide_bitmask"}), "is not a mask of 32 bits",
+                 "use 0 to 4294967295");
         if (*bits != 0xffff) out["group"] = out["mask"] = static_cast<std::uint32_t>(*bits);
     }
     if (is_true(surface, {"contact", "collide_without_contact"})) out["group"] = out["mask"] = 0;
@@ -208,7 +216,8 @@ void SdfContext::read_shapes(const sdf::Link& link, bool self_collision, bool fi
     for (Json* list : {&out.shapes, &out.planes})
         for (size_t k = 0; k < list->size(); ++k)  // a single shape has its body's name
             if (list->size() > 1 || list == &out.planes)
-                (*list)[k]["name"] = out.name + "." + std::to_string(k + 1 + (list == &out.planes ? out.shapes.size() : 0));
+                (*list)[k]["name"] =
+                    out.name + "." + std::to_string(k + 1 + (list == &out.planes ? out.shapes.size() : 0));
 }
 
 void SdfContext::read_visuals(const sdf::Link& link, SdfLink& out) const {
@@ -230,7 +239,8 @@ void SdfContext::read_visuals(const sdf::Link& link, SdfLink& out) const {
             const auto colour = visual.Material()->Diffuse();
             const double seen = std::clamp(1 - static_cast<double>(visual.Transparency()), 0., 1.);
             const auto part = [&](float x) { return std::clamp(static_cast<double>(x), 0., 1.); };
-            shown["rgba"] = Json::array({part(colour.R()), part(colour.G()), part(colour.B()), part(colour.A()) * seen});
+            shown["rgba"] =
+                Json::array({part(colour.R()), part(colour.G()), part(colour.B()), part(colour.A()) * seen});
         }
         put_pose(shown, sdf_pose(visual, file, warnings));
         out.visuals.push_back(std::move(shown));

@@ -2,13 +2,15 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <iostream>
 #include <mutex>
+#include <set>
 
+#include "core/math/rotation.hpp"
 #include "scenes/format/files.hpp"
 #include "scenes/format/names.hpp"
-#include "core/math/rotation.hpp"
 #include "scenes/import/mesh/mesh_path.hpp"
 #include "scenes/import/xml/xml_text.hpp"
 
@@ -19,8 +21,8 @@ constexpr int deepest_include = 20, most_includes = 2000;
 // What stands for an <include> in the text that libsdformat reads; of one that is left out, without a number
 constexpr const char* included = "costate include ";
 
-// True for an error that says clearly what is wrong, but may be none: links of included models are not known to this check,
-// after which libsdformat resolves all names.
+// True for an error that says clearly what is wrong, but may be none: links of included models are not known to
+// this check, after which libsdformat resolves all names.
 bool is_doubtful(const sdf::Error& error) {
     return error.Message().starts_with("child frame with name") ||
            error.Message().starts_with("parent frame with name");
@@ -31,7 +33,10 @@ bool is_repaired(const sdf::Error& error) {
     switch (error.Code()) {
         case sdf::ErrorCode::LINK_INERTIA_INVALID:
         case sdf::ErrorCode::URI_LOOKUP: return true;
-        case sdf::ErrorCode::ELEMENT_MISSING: return error.Message().find("limit element") != std::string::npos;
+        case sdf::ErrorCode::RESERVED_NAME:
+            return error.Message().starts_with("The supplied link name [world]");
+        case sdf::ErrorCode::ELEMENT_MISSING:
+            return error.Message().find("limit element") != std::string::npos;
         // follows from others
         case sdf::ErrorCode::ELEMENT_INVALID: return error.Message() == "Failed to load a world.";
         default: return is_doubtful(error);
@@ -54,7 +59,6 @@ const char* remedy_of(const sdf::Error& error) {
         case sdf::ErrorCode::JOINT_PARENT_SAME_AS_CHILD: return "name two links";
         case sdf::ErrorCode::FRAME_ATTACHED_TO_CYCLE:
         case sdf::ErrorCode::POSE_RELATIVE_TO_CYCLE: return "give one of these frames another reference";
-        case sdf::ErrorCode::MERGE_INCLUDE_UNSUPPORTED: return "remove merge=\"true\"";
         default: return "correct it";
     }
 }
@@ -92,27 +96,32 @@ sdf::SDFPtr empty_document() {
 class TextEditor {
 public:
     explicit TextEditor(const std::string& text) : text_(text) {}
-    // Goes to the next start tag of this name; false: there is none.
-    bool next(const std::string& name) {
+    // Goes to the next start tag: those of the elements of the document, in their order.
+    void next() {
         for (at_ = text_.find('<', at_); at_ != std::string::npos; at_ = text_.find('<', at_)) {
             const std::string_view rest = std::string_view(text_).substr(at_);
-            if (skip(rest, "<!--", "-->") || skip(rest, "<![CDATA[", "]]>") || skip(rest, "<?", "?>")) continue;
-            const size_t tag = at_++;
-            if (rest.substr(1, name.size()) != name) continue;
-            const std::string_view after = rest.substr(std::min(name.size() + 1, rest.size()));
-            if (after.empty() || std::string_view(" \t\r\n/>").find(after[0]) == std::string_view::npos) continue;
-            tag_ = tag;
-            at_ = end_of_tag(tag);
-            return true;
+            if (skip(rest, "<!--", "-->") || skip(rest, "<![CDATA[", "]]>") || skip(rest, "<?", "?>") ||
+                skip(rest, "</", ">"))
+                continue;
+            tag_ = at_;
+            at_ = end_of_tag(tag_);
+            return;
         }
-        return false;
+        at_ = tag_ = text_.size();
     }
     // Of the tag: the value of an attribute that is there, and the text that follows it
     void set_attribute(const std::string& attribute, const std::string& value) {
-        const size_t quote = text_.find_first_of("\"'", text_.find(attribute, tag_));
+        size_t at = text_.find(attribute, tag_);
+        while (at < at_ && std::string_view(" \t\r\n").find(text_[at - 1]) == std::string_view::npos)
+            at = text_.find(attribute, at + 1);
+        if (at >= at_) return;
+        const size_t quote = text_.find_first_of("\"'", at), before = text_.size();
         replace(quote + 1, text_.find(text_[quote], quote + 1), value);
+        at_ += text_.size() - before;
     }
-    void set_text(const std::string& value) { replace(at_, std::min(text_.find('<', at_), text_.size()), value); }
+    void set_text(const std::string& value) {
+        replace(at_, std::min(text_.find('<', at_), text_.size()), value);
+    }
     const std::string& text() const { return text_; }
 
 private:
@@ -186,7 +195,8 @@ public:
     SdfLoader(const ImportOptions& options, Warnings& warnings)
         : warnings_(warnings),
           search_(options.search) {
-        for (const char* variable : {"GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH"}) {
+        for (const char* variable :
+             {"GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH"}) {
             const char* list = std::getenv(variable);
             std::string rest = list == nullptr ? "" : list;
             while (!rest.empty()) {
@@ -205,8 +215,9 @@ public:
         if (root.name() != "sdf")
             root.fail("is not the root element of SDFormat", "begin the file with <sdf version=\"1.9\">");
         TextEditor editor(text);
-        if (editor.next("sdf") && is_later(root["version"])) editor.set_attribute("version", "1.9");
-        number_includes(root, *file, editor, depth);
+        editor.next();
+        if (is_later(root["version"])) editor.set_attribute("version", "1.9");
+        edit(root, *file, editor, depth, {}, {});
         read(editor.text(), root, *file);
         return file;
     }
@@ -220,22 +231,118 @@ private:
         return true;
     }
 
-    // Replaces the URI of each <include> by its index, and loads its file.
-    void number_includes(const XmlElement& parent, SdfFile& file, TextEditor& editor, int depth) {
-        for (const XmlElement& child : parent.children()) {
-            note_names(child, file);
-            if (child.name() == "uri" && editor.next("uri") && parent.name() == "include") {
-                const bool found = add_include(child, file, depth);
-                editor.set_text(included + (found ? std::to_string(file.includes.size() - 1) : ""));
-            }
-            number_includes(child, file, editor, depth);
+    // Names of a scope that an <include merge="true"> brings -> the name of its model, in which libsdformat finds
+    // them
+    using Merged = std::map<std::string, std::string>;
+
+    // Edits what is in an element, whose start tag is the editor's: the URI of each <include> becomes its index,
+    // after its file is loaded. `around` and `merged`: names of the scopes of the element and of what is in it.
+    void edit(const XmlElement& parent, SdfFile& file, TextEditor& editor, int depth, const Merged& around,
+              const Merged& merged) {
+        std::vector<std::pair<XmlElement, size_t>> loaded;  // includes of this element, and their indices
+        Merged own = merged;
+        const bool scope = parent.name() == "model";
+        if (scope) own.clear();
+        for (const XmlElement& child : parent.children("include")) {
+            const auto uri = child.child("uri");
+            if (!uri || parent.name() == "plugin" || !add_include(*uri, file, depth)) continue;
+            loaded.emplace_back(child, file.includes.size() - 1);
+            SdfInclude& include = file.includes.back();
+            include.merged = child.text_or("merge", "false") == "true" || child.text_or("merge", "0") == "1";
+            if (!include.merged) continue;
+            const auto given = child.child("name");
+            const sdf::Model& model = *include.file->root.Model();
+            for (const std::string& name : names_of_parts(*include.file, model))
+                own.emplace(name, given ? given->text() : model.Name());
         }
+        std::set<std::pair<std::string, std::string>> names;
+        for (const XmlElement& child : parent.children()) {
+            editor.next();
+            note_names(child, file);
+            const std::string tag = child.name();
+            // the pose of a model is one of the scope around it
+            rename_references(parent, child, editor, scope && tag == "pose" ? around : own);
+            if (parent.name() == "link" && child.has("name")) {  // two of one name are two
+                std::string name = child["name"].text();
+                while (!names.emplace(tag, name).second)
+                    name += "_";
+                if (name != child["name"].text()) editor.set_attribute("name", name);
+            }
+            const auto include = std::ranges::find(loaded, child, &std::pair<XmlElement, size_t>::first);
+            if (tag == "include" && child.has("merge")) editor.set_attribute("merge", "false");
+            if (tag == "include" && parent.name() != "plugin")
+                edit_include(child, editor, own,
+                             include == loaded.end() ? "" : std::to_string(include->second));
+            else
+                edit(child, file, editor, depth, scope ? own : around, own);
+        }
+    }
+
+    static void edit_include(const XmlElement& include, TextEditor& editor, const Merged& merged,
+                             const std::string& index) {
+        for (const XmlElement& child : include.children()) {
+            editor.next();
+            rename_references(include, child, editor, merged);
+            if (child.name() == "uri") editor.set_text(included + index);
+            skip_tags(child, editor);
+        }
+    }
+    static void skip_tags(const XmlElement& parent, TextEditor& editor) {
+        for (const XmlElement& child : parent.children()) {
+            editor.next();
+            skip_tags(child, editor);
+        }
+    }
+
+    // Names that other elements may refer to.
+    static std::vector<std::string> names_of_parts(const SdfFile& file, const sdf::Model& model) {
+        std::vector<std::string> names;
+        for (uint64_t k = 0; k < model.LinkCount(); ++k)
+            names.push_back(model.LinkByIndex(k)->Name());
+        for (uint64_t k = 0; k < model.JointCount(); ++k)
+            names.push_back(model.JointByIndex(k)->Name());
+        for (uint64_t k = 0; k < model.FrameCount(); ++k)
+            names.push_back(model.FrameByIndex(k)->Name());
+        for (uint64_t k = 0; k < model.ModelCount(); ++k)
+            names.push_back(model.ModelByIndex(k)->Name());
+        for (uint64_t k = 0; k < model.InterfaceModelCount(); ++k) {
+            const SdfInclude& inner = file.include(*model.InterfaceModelNestedIncludeByIndex(k));
+            if (!inner.merged)
+                names.push_back(model.InterfaceModelByIndex(k)->Name());
+            else
+                for (const std::string& name : names_of_parts(*inner.file, *inner.file->root.Model()))
+                    names.push_back(name);
+        }
+        return names;
+    }
+
+    static void rename_references(const XmlElement& parent, const XmlElement& child, TextEditor& editor,
+                                  const Merged& merged) {
+        if (merged.empty()) return;
+        const auto renamed = [&](const std::string& name) {
+            const auto found = merged.find(name.substr(0, name.find("::")));
+            return found == merged.end() ? name : found->second + "::" + name;
+        };
+        for (const char* reference : {"relative_to", "attached_to", "expressed_in"})
+            if (const auto name = child.find(reference))
+                editor.set_attribute(reference, renamed(name->text()));
+        if (parent.name() == "joint" && (child.name() == "parent" || child.name() == "child"))
+            editor.set_text(renamed(child.text()));
     }
 
     static void note_names(const XmlElement& element, SdfFile& file) {
         if (const auto name = element.find("name")) file.lines.emplace(name->text(), element.line());
         for (const char* reference : {"relative_to", "attached_to", "expressed_in", "placement_frame"})
-            if (const auto name = element.find(reference)) file.references.emplace(name->text(), element.line());
+            if (const auto name = element.find(reference))
+                file.references.emplace(name->text(), element.line());
+        if (element.name() == "joint" && element.has("type")) {
+            std::string type = element["type"].text();  // of any case
+            std::ranges::transform(type, type.begin(), [](unsigned char c) { return std::tolower(c); });
+            static constexpr std::initializer_list<const char*> types = {
+                "revolute", "continuous", "prismatic", "ball",   "universal",
+                "screw",    "fixed",      "revolute2", "gearbox"};
+            if (std::ranges::find(types, type) == types.end()) element["type"].choice(types);
+        }
         if (element.name() == "xyz" && element.text().find_first_of("123456789nN") == std::string::npos)
             element.fail("has no direction", "write for example 0 0 1");
     }
@@ -246,7 +353,9 @@ private:
         if (depth == deepest_include)
             uri.fail("\"" + name + "\" is more than " + std::to_string(deepest_include) + " files deep",
                      "files must not include themselves");
-        const std::filesystem::path path = find(uri, name, file);
+        std::filesystem::path path = find(uri, name, file);
+        std::error_code error;
+        if (is_far(name) && std::filesystem::equivalent(path, file.name, error)) path.clear();
         if (path.empty()) {
             const std::string last = name.substr(name.find_last_of('/') + 1);
             if (last == "sun" || last == "Sun") return false;
@@ -265,7 +374,8 @@ private:
         if (inner->root.Model() == nullptr) {
             const XmlElement root = document.root();
             if (!root.child("light") && !root.child("actor"))
-                warnings_.add(uri.place(), "an included file has no <model> and is left out", "remove it", name);
+                warnings_.add(uri.place(), "an included file has no <model> and is left out", "remove it",
+                              name);
             return false;
         }
         file.includes.push_back({std::move(inner), uri.place()});
@@ -277,9 +387,13 @@ private:
         return checked_xml_text(text, path.string(), &known);
     }
 
+    static bool is_far(const std::string& name) {
+        return name.starts_with("http://") || name.starts_with("https://");
+    }
+
     // The file of an include; empty: not found.
     std::filesystem::path find(const XmlElement& uri, std::string name, const SdfFile& file) {
-        if (name.starts_with("http://") || name.starts_with("https://"))  // a file of the same model
+        if (is_far(name))  // a file of the same model
             name = "model://" + name.substr(name.find_last_of('/') + 1);
         while (name.ends_with('/'))
             name.pop_back();
@@ -289,7 +403,8 @@ private:
             if (!found.allowed)
                 uri.fail("\"" + name + "\" leads out of the model's folder", "name its folder with --search");
             if (!found.known_scheme)
-                uri.fail("\"" + name + "\" is not a path", "use model://, file:// or a path from this folder");
+                uri.fail("\"" + name + "\" is not a path",
+                         "use model://, file:// or a path from this folder");
             if (found.file.empty()) continue;
             if (found.file.filename() != "model.config") return found.file;
             const std::string best = best_model(found.file);
@@ -334,8 +449,8 @@ private:
         }
     }
 
-    // What libsdformat sees of an included file. It takes the pose of the model from <include> alone: without one,
-    // that of the model itself goes into the frames of its parts.
+    // What libsdformat sees of an included file. It takes the pose of the model from <include> alone: without
+    // one, that of the model itself goes into the frames of its parts.
     sdf::InterfaceModelPtr interface_of(const sdf::NestedInclude& nested, SdfFile& file) {
         SdfInclude& include = file.includes[index_of(nested)];
         include.is_static = nested.IsStatic();
@@ -351,43 +466,55 @@ private:
         return interface_of(inner, model, nested.LocalModelName().value_or(model.Name()), X, own, {}, place);
     }
 
-    // `X`: of the model's frame, in the frame that libsdformat takes for it; `own`: of the model's frame in its file
+    // `X`: of the model's frame, in the frame that libsdformat takes for it; `own`: of the model's frame in its
+    // file
     sdf::InterfaceModelPtr interface_of(const SdfFile& file, const sdf::Model& model, const std::string& name,
                                         const Transform<double>& X, const Transform<double>& own,
-                                        const ignition::math::Pose3d& pose, const sdf::RepostureFunction& place) {
+                                        const ignition::math::Pose3d& pose,
+                                        const sdf::RepostureFunction& place) {
+        auto out =
+            std::make_shared<sdf::InterfaceModel>(name, place, model.Static(), first_link(file, model), pose);
+        add_parts(file, model, X, own, *out);
+        return out;
+    }
+
+    void add_parts(const SdfFile& file, const sdf::Model& model, const Transform<double>& X,
+                   const Transform<double>& own, sdf::InterfaceModel& out) {
         const auto in_model = [&](const auto& object) {
             return to_pose(compose(X, sdf_pose(object, file, warnings_, "__model__")));
         };
-        auto out = std::make_shared<sdf::InterfaceModel>(name, place, model.Static(), first_link(file, model), pose);
         for (uint64_t k = 0; k < model.LinkCount(); ++k)
-            out->AddLink({model.LinkByIndex(k)->Name(), in_model(*model.LinkByIndex(k))});
+            out.AddLink({model.LinkByIndex(k)->Name(), in_model(*model.LinkByIndex(k))});
         for (uint64_t k = 0; k < model.JointCount(); ++k) {
             const sdf::Joint& joint = *model.JointByIndex(k);
             std::string child;
             check_sdf(joint.ResolveChildLink(child), file, warnings_);
-            out->AddJoint({joint.Name(), child, to_pose(sdf_pose(joint, file, warnings_, child))});
+            out.AddJoint({joint.Name(), child, to_pose(sdf_pose(joint, file, warnings_, child))});
         }
         for (uint64_t k = 0; k < model.FrameCount(); ++k) {
             const sdf::Frame& frame = *model.FrameByIndex(k);
             std::string body;
             check_sdf(frame.ResolveAttachedToBody(body), file, warnings_);
-            out->AddFrame({frame.Name(), body, to_pose(sdf_pose(frame, file, warnings_, body))});
+            out.AddFrame({frame.Name(), body, to_pose(sdf_pose(frame, file, warnings_, body))});
         }
         const auto nothing = [](const sdf::InterfaceModelPoseGraph&) {};
         for (uint64_t k = 0; k < model.ModelCount(); ++k) {
             const sdf::Model& inner = *model.ModelByIndex(k);
             const Transform<double> at = sdf_pose(inner, file, warnings_, "__model__");
-            out->AddNestedModel(interface_of(file, inner, inner.Name(), Transform<double>::identity(),
-                                             compose(own, at), to_pose(compose(X, at)), nothing));
+            out.AddNestedModel(interface_of(file, inner, inner.Name(), Transform<double>::identity(),
+                                            compose(own, at), to_pose(compose(X, at)), nothing));
         }
         for (uint64_t k = 0; k < model.InterfaceModelCount(); ++k) {
             const SdfInclude& include = file.include(*model.InterfaceModelNestedIncludeByIndex(k));
             const Transform<double> at = compose(X, compose(inverse(own), include.X));
-            out->AddNestedModel(interface_of(*include.file, *include.file->root.Model(),
-                                             model.InterfaceModelByIndex(k)->Name(), Transform<double>::identity(),
-                                             include.X, to_pose(at), nothing));
+            if (include.merged) {
+                add_parts(*include.file, *include.file->root.Model(), at, include.X, out);
+                continue;
+            }
+            out.AddNestedModel(interface_of(*include.file, *include.file->root.Model(),
+                                            model.InterfaceModelByIndex(k)->Name(),
+                                            Transform<double>::identity(), include.X, to_pose(at), nothing));
         }
-        return out;
     }
 
     static std::string first_link(const SdfFile& file, const sdf::Model& model) {
@@ -399,8 +526,9 @@ private:
             return inner.Name() + "::" + first_link(file, inner);
         }
         if (model.InterfaceModelCount() == 0) return "";
-        const SdfFile& inner = *file.include(*model.InterfaceModelNestedIncludeByIndex(0)).file;
-        return model.InterfaceModelByIndex(0)->Name() + "::" + first_link(inner, *inner.root.Model());
+        const SdfInclude& include = file.include(*model.InterfaceModelNestedIncludeByIndex(0));
+        const std::string first = first_link(*include.file, *include.file->root.Model());
+        return include.merged ? first : model.InterfaceModelByIndex(0)->Name() + "::" + first;
     }
 
     Warnings& warnings_;
@@ -416,11 +544,13 @@ std::string SdfFile::place(sdf::ElementPtr element) const {
     return place(1);
 }
 
-const SdfInclude& SdfFile::include(const sdf::NestedInclude& nested) const { return includes[index_of(nested)]; }
+const SdfInclude& SdfFile::include(const sdf::NestedInclude& nested) const {
+    return includes[index_of(nested)];
+}
 
 Transform<double> to_transform(const ignition::math::Pose3d& pose) {
-    const auto &p = pose.Pos();
-    const auto &q = pose.Rot();
+    const auto& p = pose.Pos();
+    const auto& q = pose.Rot();
     const Quaternion<double> turn{q.W(), {q.X(), q.Y(), q.Z()}};
     return {rotation_matrix(turn), {p.X(), p.Y(), p.Z()}};
 }
@@ -428,7 +558,8 @@ Transform<double> to_transform(const ignition::math::Pose3d& pose) {
 void check_sdf(const sdf::Errors& errors, const SdfFile& file, Warnings& warnings) {
     for (const sdf::Error& error : errors) {
         if (is_repaired(error)) continue;
-        if (error.Code() == sdf::ErrorCode::ELEMENT_INCORRECT_TYPE) {  // an element that the format does not have
+        if (error.Code() ==
+            sdf::ErrorCode::ELEMENT_INCORRECT_TYPE) {  // an element that the format does not have
             warnings.note(place_of(error, file), without_end(error.Message()), "remove it to silence this");
             continue;
         }
@@ -437,7 +568,8 @@ void check_sdf(const sdf::Errors& errors, const SdfFile& file, Warnings& warning
         const sdf::Error& told = clear == errors.end() ? error : *clear;
         std::string text = without_end(told.Message());
         constexpr std::string_view unreadable = "Error reading element ";
-        if (text.starts_with(unreadable)) text = text.substr(unreadable.size()) + " has a value that it cannot have";
+        if (text.starts_with(unreadable))
+            text = text.substr(unreadable.size()) + " has a value that it cannot have";
         throw SceneError(one_line(place_of(told, file) + ": " + text + "; " + remedy_of(told)));
     }
 }

@@ -1,5 +1,6 @@
-// Files of SDFormat, read by libsdformat without its messages: faults are SceneErrors of one line. The library sees texts
-// only. Included files are found and read here, and given to it as interface models, so that it opens no file.
+// Files of SDFormat, read by libsdformat without its messages: faults are SceneErrors of one line. The library
+// sees texts only. Included files are found and read here, and given to it as interface models, so that it opens
+// no file.
 #pragma once
 
 #include <deque>
@@ -20,6 +21,7 @@ struct SdfFile;
 struct SdfInclude {
     std::unique_ptr<const SdfFile> file;
     std::string place;
+    bool merged = false;                 // its parts become those of the including model
     std::optional<bool> is_static = {};  // as the <include> says
     // of the model's frame, in the frame in which the including file has its model or world; set by libsdformat
     Transform<double> X = Transform<double>::identity();

@@ -1,5 +1,5 @@
-// The intermediate form of an SDFormat file, between libsdformat and the JSON of a model: all poses are in the world, at
-// coordinates 0 of all joints.
+// The intermediate form of an SDFormat file, between libsdformat and the JSON of a model: all poses are in the
+// world, at coordinates 0 of all joints.
 #pragma once
 
 #include <map>
@@ -48,7 +48,7 @@ struct SdfMimic {
 struct SdfJoint {
     std::string name, place;
     SdfJointType type;
-    int parent, child;  // links, or sdf_world
+    int parent, child;    // links, or sdf_world
     Vec3<double> anchor;  // in the world
     std::vector<SdfAxis> axes = {};
     double pitch = 0;  // of a screw, m/rad

@@ -60,8 +60,9 @@ void SdfContext::read_mass(const sdf::Link& link, SdfLink& out) const {
     if (inertial == nullptr)
         note(at, "a link without <inertial> has the mass 1 kg and the moments 1 kg m^2 of SDFormat",
              "write its own");
-    else if (find(inertial, {"inertia"}) == nullptr)
-        note(inertial, "an <inertial> without <inertia> has the moments 1 kg m^2 of SDFormat", "write its own");
+    else if (find(inertial, {"inertia"}) == nullptr && link.Inertial().MassMatrix().Mass() > 0)
+        note(inertial, "an <inertial> without <inertia> has the moments 1 kg m^2 of SDFormat",
+             "write its own");
     const auto& mass = link.Inertial().MassMatrix();
     const auto& moments = mass.DiagonalMoments();
     const auto& products = mass.OffDiagonalMoments();

@@ -38,7 +38,8 @@ private:
     std::vector<Json> shapes_of(const sdf::Collision& collision) const;
     std::vector<Json> hulls(const sdf::Mesh& mesh) const;
     Json height_field(const sdf::Heightmap& heightmap) const;
-    std::filesystem::path find_asset(const std::string& uri, sdf::ElementPtr at, const char* what, bool moves) const;
+    std::filesystem::path find_asset(const std::string& uri, sdf::ElementPtr at, const char* what,
+                                     bool moves) const;
     Json read_contact(const sdf::Collision& collision, bool fixed) const;
 };
 

@@ -1,5 +1,5 @@
-// The importer of SDFormat as a library that is loaded when the first file of this format is read: libsdformat spends 30 ms
-// on itself whenever a program that links it starts.
+// The importer of SDFormat as a library that is loaded when the first file of this format is read: libsdformat
+// spends 30 ms on itself whenever a program that links it starts.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace costate {
 
-// Imports by libcostate_sdformat.so, which is looked up in lib/costate in the folder of the running library or program
-// or in one of the three above it, and as installed. Throws SceneError, also if there is no such library.
+// Imports by libcostate_sdformat.so, which is looked up in lib/costate in the folder of the running library or
+// program or in one of the three above it, and as installed. Throws SceneError, also if there is no such library.
 ImportedModel import_sdf_by_plugin(const std::string& text, const std::filesystem::path& file,
                                    const ImportOptions& options);
 

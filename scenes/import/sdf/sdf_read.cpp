@@ -20,6 +20,7 @@ struct ModelPlace {
     const sdf::Model& model;
     Transform<double> X, own;  // of its frame, in the world and in the file
     std::string prefix;        // of its names
+    std::string scope;         // its name in the model around it
     bool fixed, self_collision;
 };
 
@@ -47,13 +48,15 @@ private:
             const sdf::Model& inner = *model.ModelByIndex(k);
             const Transform<double> at = sdf_pose(inner, place.file, warnings_, "__model__");
             out.push_back({place.file, inner, compose(place.X, at), compose(place.own, at),
-                           place.prefix + inner.Name() + "::", place.fixed, place.self_collision});
+                           place.prefix + inner.Name() + "::", inner.Name(), place.fixed,
+                           place.self_collision});
         }
         for (uint64_t k = 0; k < model.InterfaceModelCount(); ++k) {
             const SdfInclude& include = place.file.include(*model.InterfaceModelNestedIncludeByIndex(k));
+            const std::string name = model.InterfaceModelByIndex(k)->Name();
             out.push_back({*include.file, *include.file->root.Model(),
                            compose(place.X, compose(inverse(place.own), include.X)), own_pose(*include.file),
-                           place.prefix + model.InterfaceModelByIndex(k)->Name() + "::", place.fixed,
+                           include.merged ? place.prefix : place.prefix + name + "::", name, place.fixed,
                            place.self_collision});
         }
         return out;
@@ -81,12 +84,17 @@ private:
             if (out.links.size() == most_links) c.fail(at, "exceeds the 4096 links of a model", "use fewer");
             SdfLink read{place.prefix + link.Name(), place.file.place(at),
                          compose(place.X, sdf_pose(link, place.file, warnings_, "__model__"))};
+            if (link.Name() == "world") {
+                c.note(at, "a link with the name \"world\" is taken for the world and left out",
+                       "rename it to have it");
+                continue;
+            }
             if (read.name.find('*') != std::string::npos) c.fail(at, "has a name with a *", "rename it");
             if (!read.X.p.allFinite() || !read.X.R.allFinite())
                 c.fail(at, "has a pose that is not finite", "correct it");
             const auto own = SdfContext::find(at, {"self_collide"});
-            const bool collides = own != nullptr ? own->Get<bool>()
-                                                 : place.model.SelfCollide() || place.self_collision;
+            const bool collides =
+                own != nullptr ? own->Get<bool>() : place.model.SelfCollide() || place.self_collision;
             if (!place.fixed) {
                 c.read_mass(link, read);
                 warn_of_link(at, c);
@@ -112,10 +120,15 @@ private:
                        "give the joints damping", "velocity_decay");
     }
 
-    int link_of(const ModelPlace& place, const std::string& name, const SdfContext& c, sdf::ElementPtr at) const {
+    int link_of(const ModelPlace& place, const std::string& name, const SdfContext& c,
+                sdf::ElementPtr at) const {
         if (name == "world") return sdf_world;
+        for (const ModelPlace& inner : inner_models(place))
+            if (name.starts_with(inner.scope + "::"))
+                return link_of(inner, name.substr(inner.scope.size() + 2), c, at);
         const auto found = indices_.find(place.prefix + name);
-        if (found == indices_.end()) c.fail(at, "refers to \"" + name + "\", which is not a link", "name a link");
+        if (found == indices_.end())
+            c.fail(at, "refers to \"" + name + "\", which is not a link", "name a link");
         return found->second;
     }
 
@@ -127,8 +140,11 @@ private:
             std::string parent, child;
             check_sdf(joint.ResolveParentLink(parent), place.file, warnings_);
             check_sdf(joint.ResolveChildLink(child), place.file, warnings_);
-            SdfJoint read{place.prefix + joint.Name(), place.file.place(at), SdfJointType::fixed,
-                          link_of(place, parent, c, at), link_of(place, child, c, at),
+            SdfJoint read{place.prefix + joint.Name(),
+                          place.file.place(at),
+                          SdfJointType::fixed,
+                          link_of(place, parent, c, at),
+                          link_of(place, child, c, at),
                           compose(place.X, sdf_pose(joint, place.file, warnings_, "__model__")).p};
             if (read.name.find('*') != std::string::npos) c.fail(at, "has a name with a *", "rename it");
             if (!read.anchor.allFinite()) c.fail(at, "has a pose that is not finite", "correct it");
@@ -141,14 +157,17 @@ private:
     }
 
     // False: the joint is left out.
-    bool read_type(const sdf::Joint& joint, const ModelPlace& place, const SdfContext& c, SdfJoint& out) const {
+    bool read_type(const sdf::Joint& joint, const ModelPlace& place, const SdfContext& c,
+                   SdfJoint& out) const {
         const sdf::ElementPtr at = joint.Element();
-        const bool two = joint.Type() == sdf::JointType::UNIVERSAL || joint.Type() == sdf::JointType::REVOLUTE2;
+        const bool two =
+            joint.Type() == sdf::JointType::UNIVERSAL || joint.Type() == sdf::JointType::REVOLUTE2;
         const auto axis = [&](unsigned int index) {
             const sdf::JointAxis* given = joint.Axis(index);
             if (given == nullptr && two)
                 c.fail(at, "\"" + out.name + "\" has no " + (index == 0 ? "<axis>" : "<axis2>"), "add it");
-            if (given == nullptr) c.warn(at, "a joint without <axis> moves along or about z", "add it", out.name);
+            if (given == nullptr)
+                c.warn(at, "a joint without <axis> moves along or about z", "add it", out.name);
             out.axes.push_back(given != nullptr ? c.read_axis(*given, place.X)
                                                 : SdfAxis{place.X.R.col(2), -unlimited, unlimited});
         };
@@ -160,8 +179,14 @@ private:
                 axis(0);
                 out.axes[0].lower = -unlimited, out.axes[0].upper = unlimited;
                 break;
-            case sdf::JointType::REVOLUTE: out.type = SdfJointType::revolute; axis(0); break;
-            case sdf::JointType::PRISMATIC: out.type = SdfJointType::prismatic; axis(0); break;
+            case sdf::JointType::REVOLUTE:
+                out.type = SdfJointType::revolute;
+                axis(0);
+                break;
+            case sdf::JointType::PRISMATIC:
+                out.type = SdfJointType::prismatic;
+                axis(0);
+                break;
             case sdf::JointType::UNIVERSAL:
             case sdf::JointType::REVOLUTE2:
                 out.type = SdfJointType::two_axes;
@@ -204,14 +229,15 @@ private:
     std::map<std::string, int> indices_;  // of the links of the model that is read
 };
 
-void read_world(const sdf::World& world, const SdfFile& file, const ImportOptions& options, Warnings& warnings,
-                SdfScene& out) {
+void read_world(const sdf::World& world, const SdfFile& file, const ImportOptions& options,
+                Warnings& warnings, SdfScene& out) {
     const SdfContext c{file, options, warnings};
     const sdf::ElementPtr at = world.Element();
     out.world = true;
     out.physics_place = file.place(at);
     out.gravity = c.finite(world.Gravity(), at);
-    if (const sdf::Physics* physics = world.PhysicsDefault(); physics != nullptr && world.PhysicsCount() > 0) {
+    if (const sdf::Physics* physics = world.PhysicsDefault();
+        physics != nullptr && world.PhysicsCount() > 0) {
         out.time_step = c.finite(physics->MaxStepSize(), physics->Element());
         if (!(*out.time_step > 0)) c.fail(physics->Element(), "has a step that is not positive", "use 0.001");
         if (physics->Element() != nullptr) out.physics_place = file.place(physics->Element());
@@ -225,15 +251,15 @@ void read_world(const sdf::World& world, const SdfFile& file, const ImportOption
         const sdf::Model& model = *world.ModelByIndex(k);
         const Transform<double> X = sdf_pose(model, file, warnings);
         out.models.push_back(
-            reader.read({file, model, X, X, model.Name() + "::", model.Static(), false}));
+            reader.read({file, model, X, X, model.Name() + "::", model.Name(), model.Static(), false}));
     }
     for (uint64_t k = 0; k < world.InterfaceModelCount(); ++k) {
         const SdfInclude& include = file.include(*world.InterfaceModelNestedIncludeByIndex(k));
         const sdf::Model& model = *include.file->root.Model();
-        out.models.push_back(reader.read({*include.file, model, include.X,
-                                          sdf_pose(model, *include.file, warnings),
-                                          world.InterfaceModelByIndex(k)->Name() + "::",
-                                          include.is_static.value_or(model.Static()), false}));
+        out.models.push_back(
+            reader.read({*include.file, model, include.X, sdf_pose(model, *include.file, warnings),
+                         world.InterfaceModelByIndex(k)->Name() + "::", model.Name(),
+                         include.is_static.value_or(model.Static()), false}));
     }
 }
 
@@ -254,8 +280,8 @@ SdfScene read_sdf(const XmlDocument& document, const std::string& text, const Im
         read_world(*root.WorldByIndex(0), *file, options, warnings, out);
     } else if (const sdf::Model* model = root.Model()) {
         const Transform<double> X = sdf_pose(*model, *file, warnings);
-        out.models.push_back(
-            SdfReader(options, warnings).read({*file, *model, X, X, "", model->Static(), false}));
+        out.models.push_back(SdfReader(options, warnings)
+                                 .read({*file, *model, X, X, "", model->Name(), model->Static(), false}));
     } else {
         document.root().fail("has neither a <model> nor a <world>", "add one");
     }

@@ -38,7 +38,8 @@ struct Groups {
 
 SdfTrees trees_of(const SdfModel& model) {
     const size_t n = model.links.size();
-    SdfTrees out{std::vector<SdfTrees::Carrier>(n), std::vector<int>(n, sdf_world), {}, std::vector<int>(n, -1), {}};
+    SdfTrees out{
+        std::vector<SdfTrees::Carrier>(n), std::vector<int>(n, sdf_world), {}, std::vector<int>(n, -1), {}};
     std::vector<int> by_ease(model.joints.size());
     std::iota(by_ease.begin(), by_ease.end(), 0);
     std::ranges::stable_sort(by_ease, {}, [&](int j) { return ease_of_closing(model.joints[j]); });

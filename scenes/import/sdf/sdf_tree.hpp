@@ -17,9 +17,9 @@ struct SdfTrees {
     std::vector<int> closing;       // joints that close loops
 };
 
-// Joints that cannot be closed by an equality are tried first, then those with limits or forces, so that the loops
-// are closed by the most simple joints; those of one kind in the order of the file. A tree begins at the world if a joint
-// leads there, otherwise at the first link that no joint carries.
+// Joints that cannot be closed by an equality are tried first, then those with limits or forces, so that the
+// loops are closed by the most simple joints; those of one kind in the order of the file. A tree begins at the
+// world if a joint leads there, otherwise at the first link that no joint carries.
 SdfTrees trees_of(const SdfModel& model);
 
 }  // namespace costate
