@@ -74,7 +74,7 @@ class Inputs(Cli):
         self.robot()
         for because, text in [(r"broken.urdf:2: ", "<robot>\n<link"), (r"broken.urdf:1: .*no <link>", "<robot/>"), (r"broken.urdf:1: .*binary", "\0")]:
             self.refuse("convert", self.write("broken.urdf", text), "-o", "x.json", because=because)
-        self.refuse("convert", self.scene, because="takes a URDF or MJCF file")
+        self.refuse("convert", self.scene, because="takes a URDF, MJCF or SDFormat file")
         self.refuse("convert", "missing.urdf", because="there is no such file")
         self.refuse("info", self.robot(), "--base", "flying", because="fixed or floating, not 'flying'")
         self.refuse("info", self.robot(), "--search", "nowhere", because="no folder 'nowhere'")

@@ -102,7 +102,7 @@ class Messages(Cli):
         self.assertNotIn("--steps", self.run_costate("convert", "--help"))
         self.assertIn("--search", self.run_costate("convert", "--help"))
         self.refuse("convert", self.scene, "--steps", 3, because="unknown option '--steps'")
-        self.refuse("convert", because="takes a robot: a URDF or MJCF file")
+        self.refuse("convert", because="takes a robot: a URDF, MJCF or SDFormat file")
 
     def test_names_of_files_say_what_is_in_them(self):
         robot = self.robot()

@@ -136,7 +136,7 @@ private:
             ""};
         const std::string& text = texts[byte() % texts.size()];
         const int how = byte();
-        const char* formats[] = {nullptr, nullptr, "json", "urdf", "mjcf", "nothing"};
+        const char* formats[] = {nullptr, nullptr, "json", "urdf", "mjcf", "sdf", "nothing"};
         costate_load_options options{sizeof options, nullptr, nullptr, 0,      how & 1,
                                      how >> 1 & 1,   index(), nullptr, how % 3};
         if (how % 5 == 0) options.base = how % 2 == 0 ? "fixed" : "flying";
@@ -144,7 +144,7 @@ private:
         if (how % 11 == 0) options.size = static_cast<size_t>(how) % sizeof options;
         const std::string name = std::string(SHIPPED_SCENES) + "/text.json";
         costate_model* model = nullptr;
-        checked(costate_model_parse(seldom() ? nullptr : text.c_str(), text.size(), formats[how % 6],
+        checked(costate_model_parse(seldom() ? nullptr : text.c_str(), text.size(), formats[how % 7],
                                     name.c_str(), how % 3 == 0 ? &options : nullptr,
                                     seldom() ? nullptr : &model));
         if (model == nullptr && seldom()) {

@@ -80,6 +80,7 @@ void expect_one_line(const std::string& message) {
 
 void read_urdf(const std::string& text) { load(in_file("robot.urdf", text), text.size()); }
 void read_mjcf(const std::string& text) { load(in_file("robot.xml", text), text.size()); }
+void read_sdf(const std::string& text) { load(in_file("robot.sdf", text), text.size()); }
 void read_scene(const std::string& text) { load(in_file("scene.json", text), text.size()); }
 
 void read_obj(const std::string& text) {

@@ -12,6 +12,7 @@ namespace costate::fuzz {
 
 void read_urdf(const std::string& text);
 void read_mjcf(const std::string& text);
+void read_sdf(const std::string& text);
 void read_scene(const std::string& text);
 void parse_model(const std::string& text);  // by the C API, from memory
 
@@ -44,6 +45,7 @@ inline const std::vector<Target>& targets() {
     static const std::vector<Target> all{
         {"urdf", read_urdf},
         {"mjcf", read_mjcf},
+        {"sdf", read_sdf},
         {"scene", read_scene},
         {"model", parse_model},
         {"obj", read_obj},

@@ -10,7 +10,11 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> seeds() {
     std::vector<fs::path> out;
-    for (const char* loader : {"urdf", "mjcf", "scene"})
+    std::vector<const char*> loaders{"urdf", "mjcf", "scene"};
+#ifdef COSTATE_HAVE_SDFORMAT
+    loaders.push_back("sdf");
+#endif
+    for (const char* loader : loaders)
         for (const fs::directory_entry& entry : fs::directory_iterator(fs::path("tests/fuzz/seeds") / loader))
             out.push_back(entry.path());
     std::sort(out.begin(), out.end());

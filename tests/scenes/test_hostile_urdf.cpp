@@ -19,7 +19,7 @@ TEST_CASE("hostile URDF: truncated, not XML, no robot") {
         CHECK(message.compare(0, 11, "robot.urdf:") == 0);
         CHECK(message.find('\n') == std::string::npos);
     }
-    refuse_urdf("<sdf version='1.6'/>", 1, "is not a robot description", "name a file");
+    refuse_urdf("<collada version='1.4'/>", 1, "is not a robot description", "name a file");
     refuse_urdf("<robot name='r'/>", 1, "has no <link>", "add one");
     refuse_urdf(std::string(84, 'x') + std::string("\1\0\0\0", 4), 1, "binary", "name a robot");
 }

@@ -20,7 +20,7 @@ static void texts(void) {
     CHECK_FAILS(costate_model_parse(scene, sizeof scene - 2, NULL, "ball.json", NULL, &m), COSTATE_BAD_FILE,
                 "ball.json:1");
     CHECK_FAILS(costate_model_parse(scene, sizeof scene - 1, "yaml", NULL, NULL, &m), COSTATE_BAD_ARGUMENT,
-                "json, urdf or mjcf");
+                "json, urdf, mjcf or sdf");
     CHECK_FAILS(costate_model_parse(NULL, 3, NULL, NULL, NULL, &m), COSTATE_BAD_ARGUMENT, "text is null");
     CHECK_FAILS(costate_model_parse("", 0, NULL, NULL, NULL, &m), COSTATE_BAD_FILE, "text:1");
     CHECK_FAILS(costate_model_parse(scene, sizeof scene - 1, NULL, NULL, NULL, NULL), COSTATE_BAD_ARGUMENT,

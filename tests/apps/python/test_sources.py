@@ -51,7 +51,7 @@ class SourceTest(unittest.TestCase):
             costate.Model.from_string(SCENE, "json", "folder/one ball.json").source, "folder/one ball.json")
         with self.assertRaisesRegex(costate.BadFile, r"one\.json#/models/0/mdel: unknown key"):
             costate.Model.from_string({"models": [{"mdel": 1}]}, name="one.json")
-        with self.assertRaisesRegex(costate.BadArgument, "format is \"yaml\", it may be json, urdf or mjcf"):
+        with self.assertRaisesRegex(costate.BadArgument, "format is \"yaml\", it may be json, urdf, mjcf or sdf"):
             costate.Model.from_string("a: 1", format="yaml")
         with self.assertRaisesRegex(ValueError, "a dict has the format json, not urdf"):
             costate.Model.from_string(SCENE, format="urdf")
