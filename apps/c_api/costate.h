@@ -120,7 +120,7 @@ COSTATE_API int costate_version(int header);
 
 /* ---- Models ---- */
 
-/* Loads a scene in JSON, a URDF or MJCF file, or an included scene by name (also looked up in
+/* Loads a scene in JSON, a URDF, MJCF or SDFormat file, or an included scene by name (also looked up in
  * $COSTATE_SCENES). A model by itself is placed above level ground. If memory runs out while a file is read,
  * the program may terminate, because the JSON library allocates memory when it frees values. */
 COSTATE_API int costate_model_load(const char* path, costate_model** model);
@@ -131,11 +131,11 @@ COSTATE_API int costate_model_copy(const costate_model* model, costate_model** c
 /* How a robot is read; zeros mean the defaults. Later versions may add fields at the end. */
 typedef struct costate_load_options {
     size_t size;               /* sizeof(costate_load_options) */
-    const char* base;          /* of a URDF or MJCF robot: "fixed" or "floating"; null: as the file says */
+    const char* base;          /* of such a robot: "fixed" or "floating"; null: as the file says */
     const char* const* search; /* (n_search) folders to search for meshes and packages */
     size_t n_search;
-    int strict;         /* 1: unsupported elements of URDF and MJCF files are errors, not warnings */
-    int self_collision; /* 1: the links of a URDF collide with each other, except a link and its parent */
+    int strict;         /* 1: unsupported elements of these files are errors, not warnings */
+    int self_collision; /* 1: links of a URDF or SDFormat model collide, except a link and its parent */
     int hull_vertices;  /* largest number of vertices of the hull of a mesh, 4 or more; 0: no limit */
     const char* law;    /* of contact: "rigid" or "mujoco"; null: as the scene says */
     int decompose; /* largest number of convex hulls of a mesh that is not convex; 0 or 1: its own hull */
@@ -144,7 +144,7 @@ typedef struct costate_load_options {
 /* costate_model_load with options, which may be null. */
 COSTATE_API int costate_model_load_with(const char* path, const costate_load_options* options,
                                         costate_model** model);
-/* The same from a text in memory (n bytes). format: "json", "urdf" or "mjcf"; null: as the text begins.
+/* The same from a text in memory (n bytes). format: "json", "urdf", "mjcf" or "sdf"; null: as the text begins.
  * name: the path that stands for the text in messages; relative paths in the text start in its folder, and a
  * robot without a name is called as it; null: "text". */
 COSTATE_API int costate_model_parse(const char* text, size_t n, const char* format, const char* name,

@@ -41,11 +41,11 @@ const std::vector<Option> run_options{
     {"law", "LAW", "law of contact: rigid or mujoco (default: as the scene says, otherwise rigid)"}};
 
 const OptionGroup robot_options{
-    "Robot file (URDF, MJCF)",
+    "Robot file (URDF, MJCF, SDFormat)",
     {{"base", "HOW", "fixed or floating base (default: as in the file; a URDF root floats if it has mass)"},
      {"search", "DIRS", "folders of models, meshes and packages, separated by :"},
      {"self-collision", nullptr,
-      "let the links of a URDF collide with each other, except a link and its parent"},
+      "let the links of a URDF or SDFormat model collide with each other, except a link and its parent"},
      {"strict", nullptr, "refuse files of which something that may change the motion is left out or guessed"},
      {"hull-vertices", "N", "largest number of vertices of a mesh's hull, 4 or more (default: all)"},
      {"decompose", "N", "largest number of convex hulls of a mesh that is not convex (default: 1)"}}};
@@ -123,7 +123,7 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
         }
     }
     options.add_options("positional")(
-        "scene", "a scene, the name of an included scene, or a model: JSON, URDF or MJCF",
+        "scene", "a scene, the name of an included scene, or a model: JSON, URDF, MJCF or SDFormat",
         cxxopts::value<std::string>());
     options.parse_positional({"scene"});
     options.allow_unrecognised_options();
@@ -166,7 +166,7 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     if (given.count("scene") == 0 && !included)
         throw UsageError(std::string(command.name) +
                          (command.operand == Operand::robot
-                              ? " takes a robot: a URDF or MJCF file"
+                              ? " takes a robot: a URDF, MJCF or SDFormat file"
                               : " takes a scene: a file, or the name of an included scene"));
     if (included && given.count("scene") + given.count("steps") > 0)
         throw UsageError("--from includes scene and steps: leave out SCENE and --steps");

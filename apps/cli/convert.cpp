@@ -24,7 +24,7 @@ int convert(const Arguments& a) {
     if (out) check_extension("out", *out, ".json", "JSON");
     const fs::path file = find_scene(a.scene());
     if (!is_robot_file(file))
-        throw UsageError("convert takes a URDF or MJCF file; '" + file.string() + "' is neither");
+        throw UsageError("convert takes a URDF, MJCF or SDFormat file; '" + file.string() + "' is none");
     ImportedModel robot = import_model(file, a.import_options());
     print_warnings(robot.warnings);
     const fs::path folder = out ? fs::path(*out).parent_path() : fs::path();
@@ -51,7 +51,7 @@ int convert(const Arguments& a) {
 }  // namespace
 
 const Command convert_command{"convert",
-                              "write a URDF or MJCF file as a JSON model",
+                              "write a URDF, MJCF or SDFormat file as a JSON model",
                               "costate convert robot.urdf --out robot.json",
                               {},
                               {{"out", "FILE", "write the model to FILE; without it, to stdout", "o"}},

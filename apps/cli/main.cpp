@@ -32,7 +32,7 @@ void print_help() {
         "SCENE [OPTION...]\n");
     for (const Command* c : commands)
         std::printf("  %-10s %s\n", c->name, c->summary);
-    std::puts("\nSCENE is a scene or model in JSON, a robot in URDF or MJCF, or one of");
+    std::puts("\nSCENE is a scene or model in JSON, a robot in URDF, MJCF or SDFormat, or one of");
     std::string line;
     for (const std::string& name : shipped_scenes()) {
         if (line.size() + name.size() > 70) {

@@ -58,8 +58,8 @@ std::string man_page(const std::vector<const Command*>& commands) {
         ".SH NAME\ncostate \\- differentiable simulation of articulated rigid bodies with contact\n"
         ".SH SYNOPSIS\n.B costate\n.I COMMAND SCENE\n[\\fIOPTION\\fR...]\n.br\n.B costate \\-\\-version\n"
         ".SH DESCRIPTION\ncostate simulates articulated rigid bodies with contact and computes the exact "
-        "gradient of a whole rollout. \\fISCENE\\fR is a scene or model in JSON, a robot in URDF or "
-        "MJCF, or the name of an included scene, of which \\fBcostate \\-\\-help\\fR prints a list.\n"
+        "gradient of a whole rollout. \\fISCENE\\fR is a scene or model in JSON, a robot in URDF, MJCF or "
+        "SDFormat, or the name of an included scene, of which \\fBcostate \\-\\-help\\fR prints a list.\n"
         ".SH COMMANDS\n";
     for (const Command* c : commands) {
         out += ".SS costate " + man_text(c->name) + " \\fI" + operands(*c) + "\\fR [\\fIOPTION\\fR...]\n" +

@@ -70,10 +70,10 @@ class LoadedModel:
                     strict: bool = False, self_collision: bool = False,
                     hull_vertices: Optional[int] = None, law: Optional[str] = None,
                     decompose: int = 1) -> _Kind:
-        """A model from the text of a scene, a URDF or an MJCF file, or from a dict that holds the JSON value of a
+        """A model from the text of a scene, a URDF, MJCF or SDFormat file, or from a dict that holds the JSON value of a
         scene.
 
-        format: "json", "urdf" or "mjcf"; None: as the text begins. name: the path that stands for the text in
+        format: "json", "urdf", "mjcf" or "sdf"; None: as the text begins. name: the path that stands for the text in
         messages; relative paths in the text start in its folder, and a robot without a name is called as it. Other
         options as for `Model`."""
         if isinstance(text, Mapping):

@@ -19,12 +19,12 @@ __all__ = [
 class Model(StepFunctions):
     """The contents of a file, including parameters. Any number of threads may use one model.
 
-    source: the path of a scene (JSON), a URDF or an MJCF file, or the name of an included scene.
+    source: the path of a scene (JSON), a URDF, MJCF or SDFormat file, or the name of an included scene.
         `Model.from_string` takes the contents themselves.
-    base: "fixed" or "floating" for the root of a URDF or MJCF robot; None: as the file says.
+    base: "fixed" or "floating" for the root of a URDF, MJCF or SDFormat robot; None: as the file says.
     search: folders to search for meshes and packages, subfolders included.
-    strict: unsupported elements of URDF and MJCF files raise BadFile instead of a ModelWarning.
-    self_collision: the links of a URDF collide with each other, except a link and its parent.
+    strict: unsupported elements of URDF, MJCF and SDFormat files raise BadFile instead of a ModelWarning.
+    self_collision: the links of a URDF or SDFormat model collide with each other, except a link and its parent.
     hull_vertices: the largest number of vertices of the hull of a mesh, 4 or more; None: no limit.
     law: of contact, "rigid" or "mujoco"; None: as the scene says.
     decompose: the largest number of convex hulls of a mesh that is not convex; 1: its own hull.
