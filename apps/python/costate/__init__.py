@@ -23,10 +23,10 @@ shape of its tensor.
 """
 from ._library import VERSION as __version__
 from ._batch_runs import Rollout, RunBars, SensorJacobian
-from ._instruments import Signal
-from ._recordings import Recording
-from ._results import Evaluation, Identification
-from ._unknowns import Unknown
+from ._identification.instruments import Signal
+from ._identification.recordings import Recording
+from ._identification.results import Evaluation, Identification
+from ._identification.unknowns import Unknown
 from ._batch_steps import BatchContacts, BatchJacobian
 from .batch import Batch, BatchGradient
 from .controller import Controller, Plan

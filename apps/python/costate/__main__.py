@@ -3,7 +3,7 @@
 import os
 import sys
 
-from ._identify_command import main as identify
+from ._identification.command import main as identify
 from .viewer import program
 
 

@@ -8,11 +8,11 @@ from typing import Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy
 
 from ._arrays import Array, ArrayLike, Mask, check_type
-from ._instruments import Signal
-from ._least_squares import Point, Problem, levenberg_marquardt
-from ._recordings import Recording, Tracks
-from ._results import Evaluation, Identification, evaluated
-from ._unknowns import Unknown, Unknowns
+from ._identification.instruments import Signal
+from ._identification.least_squares import Point, Problem, levenberg_marquardt
+from ._identification.recordings import Recording, Tracks
+from ._identification.results import Evaluation, Identification, evaluated
+from ._identification.unknowns import Unknown, Unknowns
 from .errors import BadArgument
 from .model import Model
 

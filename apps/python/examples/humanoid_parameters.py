@@ -24,7 +24,7 @@ import numpy
 
 import costate
 from costate import Recording, Unknown
-from costate._unknowns import Unknowns  # their numbers, about which the truth is drawn
+from costate._identification.unknowns import Unknowns  # their numbers, about which the truth is drawn
 
 SUBSTEPS, WINDOW = 5, 20  # time steps of a control step (10 ms), control steps of a window
 SPREAD = 0.1

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy
 
 import costate
-from costate import Recording, Unknown, _recordings
-from costate._least_squares import Problem
+from costate import Recording, Unknown
+from costate._identification import recordings as tracking
+from costate._identification.least_squares import Problem
+from costate._identification.unknowns import Unknowns
 from costate._products import Products
-from costate._unknowns import Unknowns
 
 SCENES = Path(__file__).resolve().parents[3] / "scenes/library"
 SUBSTEPS, STEPS = 10, 60
@@ -163,7 +164,7 @@ class IdentifyTest(unittest.TestCase):
                            [0.1] * 6 + [0] + [0.2] * 7, u)] * 2
         unknowns = Unknowns(m, ["bodies/f/body/pseudo_inertia", Unknown("bodies/f/link/inertia[0]", "log"), "joints/f/hinge/placement[*]",
                                 Unknown(["bodies/f/link/com[0]", "bodies/f/link/com[2]"], tied=True)])
-        tracks = _recordings.Tracks(m, given, dict.fromkeys(signals, 0.1), {}, 5, 1, 999)
+        tracks = tracking.Tracks(m, given, dict.fromkeys(signals, 0.1), {}, 5, 1, 999)
         problem = Problem(tracks, unknowns, numpy.inf)
         rows, free, h = problem.linearized(problem.first()), problem.free[0], 1e-6
 
@@ -184,14 +185,14 @@ class IdentifyTest(unittest.TestCase):
 
     def test_forward_products_and_jacobians_of_steps_give_the_same(self):
         m, recordings = pendulum(), swings(pendulum(), n=1)
-        tracks = _recordings.Tracks(m, recordings, NOISE, {}, SUBSTEPS, 1, 999)
+        tracks = tracking.Tracks(m, recordings, NOISE, {}, SUBSTEPS, 1, 999)
         theta, by_y = Unknowns(m, [MASSES, DAMPING]).parameters(Unknowns(m, [MASSES, DAMPING]).y)
         few = tracks.linearized(theta, by_y, tracks.starts, numpy.empty(0))[1][0]
-        most, _recordings._FEW = _recordings._FEW, 0
+        most, tracking._FEW = tracking._FEW, 0
         try:
             many = tracks.linearized(theta, by_y, tracks.starts, numpy.empty(0))[1][0]
         finally:
-            _recordings._FEW = most
+            tracking._FEW = most
         numpy.testing.assert_allclose(few, many, atol=1e-9 * numpy.abs(many).max())
 
     def test_a_physical_body_is_found_by_its_pseudo_inertia(self):

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy
 
 import costate
-from costate._identify_command import BAD_INPUT, DIVERGED, DONE, main
+from costate._identification.command import BAD_INPUT, DIVERGED, DONE, main
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "apps/python/examples/box_pull/fit.json"
 SCENE = {

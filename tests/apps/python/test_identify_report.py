@@ -10,7 +10,8 @@ from test_identify import DAMPING, FLIER, FRICTION, MASSES, pendulum, recorded
 from test_identify_signals import NAMES, NOISE, SUBSTEPS, UNKNOWN, fit, swings
 
 import costate
-from costate import Recording, Signal, _fit_page, _svg
+from costate import Recording, Signal, _svg
+from costate._identification import fit_page
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -107,7 +108,7 @@ class ReportTest(unittest.TestCase):
     def test_numbers_have_the_digits_that_are_known(self):
         for value, error, expected in ((1.23456, 0.0123, "1.235"), (99909.4, 312, "99909"), (-0.5, 0.1, "\u22120.50"), (3.0e-9, 1e-10, "3.00e\u221209"),
                                        (2.5, numpy.inf, "2.5"), (numpy.inf, 1, "\u221e"), (0.0, 2.3e-5, "0.000000"), (2e9, 3e6, "2.0000e+09")):
-            self.assertEqual(_fit_page.number(value, error), expected)
+            self.assertEqual(fit_page.number(value, error), expected)
 
     def test_a_folder_that_is_missing_is_said(self):
         m = pendulum()

@@ -6,9 +6,10 @@ import numpy
 from test_identify import DAMPING, FLIER, FRICTION, MASSES, TRUTH, pendulum, recorded
 
 import costate
-from costate import Recording, Signal, _recordings
-from costate._least_squares import Problem
-from costate._unknowns import Unknowns
+from costate import Recording, Signal
+from costate._identification import recordings as tracking
+from costate._identification.least_squares import Problem
+from costate._identification.unknowns import Unknowns
 
 STEP, SUBSTEPS, STEPS = 0.01, 10, 80
 NAMES = ("pendulum/shoulder", "d(pendulum/elbow)")
@@ -137,7 +138,7 @@ class SignalTest(unittest.TestCase):
         signals = {"f/free": Signal(offset=True, delay=(0, 0.011)), "pose(f/link)": Signal(offset=True, delay=(-0.004, 0.01), each=("delay",)),
                    "f/gyro": Signal(offset=True, gain=True, delay=(0.001, 0.01), each=("offset", "gain")),
                    "d(f/hinge)": Signal(offset=0.3, gain=2.0, delay=0.0072)}
-        tracks = _recordings.Tracks(m, given, dict.fromkeys(shown, 0.1), signals, 5, 1, 999)
+        tracks = tracking.Tracks(m, given, dict.fromkeys(shown, 0.1), signals, 5, 1, 999)
         unknowns = Unknowns(m, ["bodies/f/body/pseudo_inertia", "joints/f/hinge/placement[*]"], tracks.instruments.blocks)
         problem, h = Problem(tracks, unknowns, numpy.inf), 1e-6
         y = unknowns.y.copy()

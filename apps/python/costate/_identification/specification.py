@@ -7,14 +7,14 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 
 import numpy
 
-from ._csv import Table, controls_of, samples_of, start_of
-from ._instruments import Signal
-from ._nodes import Node, read_json
-from ._outputs import Output
-from ._recordings import Recording
-from ._unknowns import Unknown, Unknowns
-from .errors import BadArgument, BadFile
-from .model import Model
+from .._csv import Table, controls_of, samples_of, start_of
+from .._nodes import Node, read_json
+from .._outputs import Output
+from ..errors import BadArgument, BadFile
+from ..model import Model
+from .instruments import Signal
+from .recordings import Recording
+from .unknowns import Unknown, Unknowns
 
 _KEYS = ("description", "model", "noise", "recordings", "held_out", "unknowns", "signals", "substeps", "iterations",
          "outliers", "threads", "most_steps")

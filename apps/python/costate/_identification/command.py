@@ -12,15 +12,15 @@ from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
 import numpy
 
-from ._files import write_whole
-from ._fit_page import page
-from ._identify_spec import Specification, read_specification
-from ._nodes import read_json
-from ._results import Evaluation, Identification
-from .errors import BadFile, Diverged, Error
-from .identify import evaluate, identify
-from .model import Model
-from .viewer import program
+from .._files import write_whole
+from .._nodes import read_json
+from ..errors import BadFile, Diverged, Error
+from ..identify import evaluate, identify
+from ..model import Model
+from ..viewer import program
+from .fit_page import page
+from .results import Evaluation, Identification
+from .specification import Specification, read_specification
 
 DONE, BAD_INPUT, DIVERGED, INTERRUPTED = 0, 2, 3, 130  # exit statuses, as of the program
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 import numpy
 
-from ._arrays import Array
-from ._svg import STYLE, Series, chart, label_width, shares, span
+from .._arrays import Array
+from .._svg import STYLE, Series, chart, label_width, shares, span
 
 if TYPE_CHECKING:
-    from ._results import Evaluation, Identification
+    from .results import Evaluation, Identification
 
 _SHOWN = 12  # recordings with charts
 _SAMPLES = 800  # of a chart

@@ -5,13 +5,13 @@ from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy
 
-from ._arrays import Array, ArrayLike, Integers, numbers
-from ._instruments import Instruments, Signal
-from ._outputs import Output, configurations
-from ._products import Products
-from .batch import Batch
-from .errors import BadArgument
-from .model import Model
+from .._arrays import Array, ArrayLike, Integers, numbers
+from .._outputs import Output, configurations
+from .._products import Products
+from ..batch import Batch
+from ..errors import BadArgument
+from ..model import Model
+from .instruments import Instruments, Signal
 
 _FEW = 4  # so many directions cost less by forward products than by Jacobians of steps
 _TOGETHER = 16  # recordings of similar length are rolled out together

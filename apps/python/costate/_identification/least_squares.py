@@ -5,10 +5,10 @@ from typing import List, NamedTuple, Tuple
 
 import numpy
 
-from ._arrays import Array
-from ._recordings import Tracks
-from ._unknowns import Unknowns
-from .errors import BadArgument, Diverged
+from .._arrays import Array
+from ..errors import BadArgument, Diverged
+from .recordings import Tracks
+from .unknowns import Unknowns
 
 
 class Point(NamedTuple):

@@ -6,10 +6,10 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
 
-from ._arrays import Array, Integers, suggestion
-from ._instruments import SignalBlock
-from .errors import BadArgument
-from .model import Model
+from .._arrays import Array, Integers, suggestion
+from ..errors import BadArgument
+from ..model import Model
+from .instruments import SignalBlock
 
 _INERTIA = "/pseudo_inertia"
 _BODY = ("mass", "com[0]", "com[1]", "com[2]", *(f"inertia[{i}]" for i in range(6)))

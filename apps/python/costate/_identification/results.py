@@ -6,12 +6,12 @@ from typing import Dict, List, NamedTuple, Optional, Union
 
 import numpy
 
-from ._arrays import Array, Mask
-from ._files import write_whole
-from ._fit_page import page
-from ._instruments import Signal
-from ._recordings import Recording, Tracks
-from .model import Model, PathLike
+from .._arrays import Array, Mask
+from .._files import write_whole
+from ..model import Model, PathLike
+from .fit_page import page
+from .instruments import Signal
+from .recordings import Recording, Tracks
 
 
 class Evaluation(NamedTuple):

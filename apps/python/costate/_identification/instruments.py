@@ -6,9 +6,9 @@ from typing import Collection, Dict, List, Mapping, NamedTuple, Optional, Sequen
 
 import numpy
 
-from ._arrays import Array, ArrayLike, Integers, numbers, suggestion
-from ._outputs import Output
-from .errors import BadArgument
+from .._arrays import Array, ArrayLike, Integers, numbers, suggestion
+from .._outputs import Output
+from ..errors import BadArgument
 
 _KINDS = ("offset", "gain", "delay")
 

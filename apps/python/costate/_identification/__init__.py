@@ -1,0 +1,1 @@
+"""Fits of parameters to recordings: what `costate.identify` is made of, and its command."""
