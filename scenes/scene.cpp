@@ -10,12 +10,12 @@
 #include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/lone_model.hpp"
 #include "scenes/memory.hpp"
-#include "scenes/read/batch_reader.hpp"
-#include "scenes/read/initial_reader.hpp"
-#include "scenes/read/model_reader.hpp"
-#include "scenes/read/start_warnings.hpp"
-#include "scenes/read/task_reader.hpp"
-#include "scenes/read/world_reader.hpp"
+#include "scenes/read/model/model_reader.hpp"
+#include "scenes/read/task/batch_reader.hpp"
+#include "scenes/read/task/task_reader.hpp"
+#include "scenes/read/world/initial_reader.hpp"
+#include "scenes/read/world/start_warnings.hpp"
+#include "scenes/read/world/world_reader.hpp"
 
 namespace costate {
 namespace {

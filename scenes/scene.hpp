@@ -40,7 +40,7 @@ struct Scene {
     std::int64_t memory_bytes;        // for checkpoints; 0: automatic
     std::vector<Keyframe> keyframes;  // of all instances, named <instance>/<keyframe>
     std::vector<Visual> visuals;
-    // about imported models and about the start (scenes/read/start_warnings.hpp), one line each
+    // about imported models and about the start (scenes/read/world/start_warnings.hpp), one line each
     std::vector<std::string> warnings;
 };
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "apps/c_api/model.hpp"
-#include "scenes/read/initial_reader.hpp"
+#include "scenes/read/world/initial_reader.hpp"
 
 namespace costate::c_api {
 namespace {

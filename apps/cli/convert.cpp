@@ -1,6 +1,6 @@
 #include "apps/cli/command.hpp"
 #include "apps/io/output.hpp"
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/world/robot_file.hpp"
 
 namespace fs = std::filesystem;
 

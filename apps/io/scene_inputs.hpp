@@ -1,7 +1,7 @@
 // Inputs of a scene's rollout from files of earlier runs.
 #pragma once
 
-#include "scenes/read/control_file.hpp"
+#include "scenes/read/task/control_file.hpp"
 #include "scenes/scene.hpp"
 
 namespace costate {

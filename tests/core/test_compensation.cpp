@@ -3,7 +3,7 @@
 
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "scenes/read/model_reader.hpp"
+#include "scenes/read/model/model_reader.hpp"
 #include "tests/support/mjcf_text.hpp"
 #include "tests/support/stage_pass.hpp"
 #include "tests/support/step_sensor_pass.hpp"

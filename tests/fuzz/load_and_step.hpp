@@ -10,7 +10,7 @@
 
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/world/robot_file.hpp"
 #include "scenes/scene.hpp"
 
 namespace costate::test {

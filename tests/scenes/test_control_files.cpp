@@ -1,5 +1,5 @@
 // Initial values of controls from lists and files: resampling, and messages about faults.
-#include "scenes/read/control_file.hpp"
+#include "scenes/read/task/control_file.hpp"
 
 #include "tests/support/scene_text.hpp"
 #include "tests/support/scratch_folder.hpp"

@@ -8,7 +8,7 @@
 #include "adjoint/rollout/simulation.hpp"
 #include "scenes/import/mesh/convex_parts.hpp"
 #include "scenes/import/mesh/mesh_mass.hpp"
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/world/robot_file.hpp"
 #include "scenes/scene.hpp"
 #include "tests/support/probe.hpp"
 #include "tests/support/scratch_folder.hpp"

@@ -11,7 +11,7 @@
 #include "core/dynamics/crba.hpp"
 #include "core/dynamics/rnea.hpp"
 #include "scenes/import/mjcf/mjcf.hpp"
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/world/robot_file.hpp"
 #include "tests/support/references.hpp"
 #include "tests/support/scene_text.hpp"
 

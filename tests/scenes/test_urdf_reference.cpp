@@ -13,7 +13,7 @@
 #include "core/dynamics/integrate.hpp"
 #include "core/math/dual.hpp"
 #include "scenes/format/names.hpp"
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/world/robot_file.hpp"
 #include "tests/support/references.hpp"
 #include "tests/support/scene_text.hpp"
 

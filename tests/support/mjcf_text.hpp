@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "scenes/import/mjcf/mjcf.hpp"
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/world/robot_file.hpp"
 #include "tests/support/scene_text.hpp"
 
 namespace costate::test {

@@ -4,7 +4,7 @@
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "core/dynamics/kinematics.hpp"
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/world/robot_file.hpp"
 #include "tests/support/mesh_texts.hpp"
 #include "tests/support/scene_text.hpp"
 

@@ -1,7 +1,7 @@
 // Small robots as URDF text, and the messages about wrong robots.
 #pragma once
 
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/world/robot_file.hpp"
 #include "tests/support/mesh_texts.hpp"
 #include "tests/support/scene_text.hpp"
 

@@ -4,8 +4,8 @@
 #include "scenes/format/json.hpp"
 #include "scenes/format/keyframe.hpp"
 #include "scenes/format/visual.hpp"
-#include "scenes/read/equality_reader.hpp"
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/model/equality_reader.hpp"
+#include "scenes/read/world/robot_file.hpp"
 #include "solvers/world.hpp"
 
 namespace costate {

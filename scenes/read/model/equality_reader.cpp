@@ -1,8 +1,8 @@
-#include "scenes/read/equality_reader.hpp"
+#include "scenes/read/model/equality_reader.hpp"
 
 #include "core/dynamics/kinematics.hpp"
 #include "scenes/format/names.hpp"
-#include "scenes/read/joint_reader.hpp"
+#include "scenes/read/model/joint_reader.hpp"
 
 namespace costate {
 namespace {

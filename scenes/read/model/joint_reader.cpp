@@ -1,4 +1,4 @@
-#include "scenes/read/joint_reader.hpp"
+#include "scenes/read/model/joint_reader.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 #include "core/model/model.hpp"
 #include "scenes/format/json.hpp"
 #include "scenes/format/visual.hpp"
-#include "scenes/read/equality_reader.hpp"
-#include "scenes/read/keyframe_reader.hpp"
-#include "scenes/read/sensor_reader.hpp"
+#include "scenes/read/model/equality_reader.hpp"
+#include "scenes/read/model/keyframe_reader.hpp"
+#include "scenes/read/model/sensor_reader.hpp"
 
 namespace costate {
 

@@ -1,4 +1,4 @@
-#include "scenes/read/task_reader.hpp"
+#include "scenes/read/task/task_reader.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include "scenes/format/names.hpp"
-#include "scenes/read/task_reader.hpp"
+#include "scenes/read/task/task_reader.hpp"
 
 namespace costate {
 

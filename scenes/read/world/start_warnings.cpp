@@ -1,4 +1,4 @@
-#include "scenes/read/start_warnings.hpp"
+#include "scenes/read/world/start_warnings.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "scenes/read/sensor_reader.hpp"
+#include "scenes/read/model/sensor_reader.hpp"
 
 #include <algorithm>
 
 #include "scenes/format/names.hpp"
-#include "scenes/read/model_reader.hpp"
+#include "scenes/read/model/model_reader.hpp"
 
 namespace costate {
 namespace {

@@ -1,9 +1,9 @@
-#include "scenes/read/initial_reader.hpp"
+#include "scenes/read/world/initial_reader.hpp"
 
 #include "core/dynamics/crba.hpp"
 #include "core/dynamics/ltl.hpp"
 #include "scenes/format/names.hpp"
-#include "scenes/read/joint_reader.hpp"
+#include "scenes/read/model/joint_reader.hpp"
 
 namespace costate {
 namespace {

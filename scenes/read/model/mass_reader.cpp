@@ -1,4 +1,4 @@
-#include "scenes/read/mass_reader.hpp"
+#include "scenes/read/model/mass_reader.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <sstream>

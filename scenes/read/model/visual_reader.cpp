@@ -1,7 +1,7 @@
 // Visual geometry of bodies.
 #include <algorithm>
 
-#include "scenes/read/model_reader.hpp"
+#include "scenes/read/model/model_reader.hpp"
 
 namespace costate {
 namespace {

@@ -1,10 +1,10 @@
-#include "scenes/read/model_reader.hpp"
+#include "scenes/read/model/model_reader.hpp"
 
 #include <algorithm>
 
 #include "scenes/format/names.hpp"
-#include "scenes/read/joint_reader.hpp"
-#include "scenes/read/mass_reader.hpp"
+#include "scenes/read/model/joint_reader.hpp"
+#include "scenes/read/model/mass_reader.hpp"
 
 namespace costate {
 namespace {

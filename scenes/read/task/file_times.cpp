@@ -1,4 +1,4 @@
-#include "scenes/read/file_times.hpp"
+#include "scenes/read/task/file_times.hpp"
 
 #include <sstream>
 

@@ -1,10 +1,10 @@
-#include "scenes/read/batch_reader.hpp"
+#include "scenes/read/task/batch_reader.hpp"
 
 #include <cmath>
 #include <numbers>
 
 #include "scenes/format/names.hpp"
-#include "scenes/read/initial_reader.hpp"
+#include "scenes/read/world/initial_reader.hpp"
 
 namespace costate {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "scenes/format/names.hpp"
-#include "scenes/read/initial_reader.hpp"
-#include "scenes/read/recording_reader.hpp"
-#include "scenes/read/task_reader.hpp"
+#include "scenes/read/task/recording_reader.hpp"
+#include "scenes/read/task/task_reader.hpp"
+#include "scenes/read/world/initial_reader.hpp"
 
 namespace costate {
 namespace {

@@ -5,8 +5,8 @@
 #include "scenes/format/names.hpp"
 #include "scenes/import/mesh/mesh_file.hpp"
 #include "scenes/import/mesh/mesh_hull.hpp"
-#include "scenes/read/joint_reader.hpp"
-#include "scenes/read/model_reader.hpp"
+#include "scenes/read/model/joint_reader.hpp"
+#include "scenes/read/model/model_reader.hpp"
 #include "solvers/complementarity/mlcp.hpp"
 
 namespace costate {

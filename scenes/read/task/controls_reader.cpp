@@ -1,7 +1,7 @@
 #include "core/dynamics/spatial_tendon.hpp"
 #include "scenes/format/names.hpp"
-#include "scenes/read/control_file.hpp"
-#include "scenes/read/task_reader.hpp"
+#include "scenes/read/task/control_file.hpp"
+#include "scenes/read/task/task_reader.hpp"
 
 namespace costate {
 namespace {

@@ -1,11 +1,11 @@
-#include "scenes/read/recording_reader.hpp"
+#include "scenes/read/task/recording_reader.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "scenes/format/csv.hpp"
 #include "scenes/format/names.hpp"
-#include "scenes/read/file_times.hpp"
+#include "scenes/read/task/file_times.hpp"
 
 namespace costate {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "adjoint/expectation/randomization.hpp"
-#include "scenes/read/task_reader.hpp"
+#include "scenes/read/task/task_reader.hpp"
 
 namespace costate {
 

@@ -1,10 +1,10 @@
-#include "scenes/read/robot_file.hpp"
+#include "scenes/read/world/robot_file.hpp"
 
 #include <algorithm>
 
 #include "scenes/import/mesh/mesh_hull.hpp"
-#include "scenes/read/model_reader.hpp"
-#include "scenes/read/reference_damping.hpp"
+#include "scenes/read/model/model_reader.hpp"
+#include "scenes/read/model/reference_damping.hpp"
 #ifdef COSTATE_HAVE_TINYXML2
 #include "scenes/import/mjcf/mjcf.hpp"
 #include "scenes/import/sdf/sdf_plugin.hpp"

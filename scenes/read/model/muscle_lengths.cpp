@@ -1,9 +1,9 @@
-#include "scenes/read/muscle_lengths.hpp"
+#include "scenes/read/model/muscle_lengths.hpp"
 
 #include <cmath>
 
-#include "scenes/read/driven_model.hpp"
-#include "scenes/read/world_reader.hpp"
+#include "scenes/read/model/driven_model.hpp"
+#include "scenes/read/world/world_reader.hpp"
 #include "solvers/step/step.hpp"
 
 namespace costate {

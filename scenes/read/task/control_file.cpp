@@ -1,11 +1,11 @@
-#include "scenes/read/control_file.hpp"
+#include "scenes/read/task/control_file.hpp"
 
 #include <algorithm>
 
 #include "scenes/format/csv.hpp"
 #include "scenes/format/json.hpp"
 #include "scenes/format/names.hpp"
-#include "scenes/read/file_times.hpp"
+#include "scenes/read/task/file_times.hpp"
 
 namespace costate {
 const std::vector<std::string>& resampling_names() {

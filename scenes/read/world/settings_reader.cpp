@@ -1,0 +1,81 @@
+#include "scenes/read/world/settings_reader.hpp"
+
+namespace costate {
+
+Settings read_settings(const Node& scene, const ImportOptions& options) {
+    Settings s;
+    s.time_step = scene.positive_or("time_step", s.time_step);
+    if (const auto solver = scene.find("solver")) {
+        solver->expect_keys("solver");
+        std::vector<std::string> names;
+        for (const SolverKind& kind : solver_kinds)
+            names.emplace_back(kind.name);
+        if (const auto type = solver->find("type"))
+            s.solver = solver_kinds[type->choice(names)].type;
+        else if (solver->has("sweeps") || solver->has("tolerance"))
+            s.solver = SolverType::pgs;  // "sweeps" and "tolerance" imply pgs
+        constexpr ImpulseGradient gradients[] = {ImpulseGradient::automatic, ImpulseGradient::swept,
+                                                 ImpulseGradient::implicit};
+        if (const auto gradient = solver->find("gradient")) {
+            s.gradient = gradients[gradient->choice({"automatic", "swept", "implicit"})];
+            if (!solver_kind(s.solver).sweeps && s.gradient == ImpulseGradient::swept)
+                gradient->fail("\"swept\" requires pgs; exact solvers have no sweeps",
+                               "use \"implicit\" or \"automatic\"");
+        }
+        constexpr ConeMethod methods[] = {ConeMethod::gauss_seidel, ConeMethod::admm};
+        if (const auto method = solver->find("method"))
+            s.cone_method = methods[method->choice({"gauss_seidel", "admm"})];
+        if (const auto relaxed = solver->find("relaxed")) s.relaxed = relaxed->boolean();
+        if (const auto aware = solver->find("complementarity_aware")) {
+            s.complementarity_aware = aware->boolean();
+            if (s.complementarity_aware && solver_kind(s.solver).sweeps &&
+                s.gradient != ImpulseGradient::implicit)
+                aware->fail("needs a gradient by the active set",
+                            "use \"gradient\": \"implicit\", or type lcp or ncp");
+        }
+        if (const auto distant = solver->find("distant_contacts")) {
+            distant->expect_keys("distant_contacts");
+            s.felt_distance = (*distant)["distance"].nonnegative();
+            s.felt_stiffness = (*distant)["stiffness"].positive();
+        }
+        if (const auto sweeps = solver->find("sweeps"))
+            s.sweeps = static_cast<int>(sweeps->integer(1, 100000));
+        s.tolerance = solver->nonnegative_or("tolerance", s.tolerance);
+        constexpr Impact impacts[] = {Impact::start, Impact::elastic, Impact::located};
+        if (const auto impact = solver->find("impact"))
+            s.impact = impacts[impact->choice({"start", "elastic", "located"})];
+        if (const auto warm = solver->find("warm_start")) s.warm_start = warm->boolean();
+        if (const auto room = solver->find("warm_contacts"))
+            s.warm_contacts = static_cast<int>(room->integer(0, 100000));
+        constexpr ForwardDynamics kinds[] = {ForwardDynamics::automatic, ForwardDynamics::aba,
+                                             ForwardDynamics::crba};
+        if (const auto kind = solver->find("forward_dynamics"))
+            s.forward_dynamics = kinds[kind->choice({"automatic", "aba", "crba"})];
+        constexpr Gyroscopic biases[] = {Gyroscopic::explicit_bias, Gyroscopic::midpoint};
+        if (const auto bias = solver->find("gyroscopic"))
+            s.gyroscopic = biases[bias->choice({"explicit", "midpoint"})];
+    }
+    if (const auto contact = scene.find("contact")) {
+        contact->expect_keys("contact");
+        s.compliance = contact->nonnegative_or("compliance", s.compliance);
+        s.erp = contact->nonnegative_or("erp", s.erp);
+        if (s.erp > 1) (*contact)["erp"].fail("would correct more than the whole penetration", "use 0 to 1");
+        s.slop = contact->nonnegative_or("slop", s.slop);
+        s.recovery_speed = contact->nonnegative_or("recovery_speed", s.recovery_speed);
+        s.rest_speed = contact->nonnegative_or("rest_speed", s.rest_speed);
+        s.margin = contact->nonnegative_or("margin", s.margin);
+        if (const auto law = contact->find("law"))
+            s.law = static_cast<ContactLaw>(law->choice({contact_law_names[0], contact_law_names[1]}));
+        s.impratio = contact->positive_or("impratio", s.impratio);
+    }
+    s.law = options.law.value_or(s.law);
+    if (s.law == ContactLaw::mujoco) {
+        if (s.impact != Impact::start)
+            scene["solver"]["impact"].fail("has no effect: soft contacts have no restitution",
+                                           "remove it, or \"law\" of \"contact\"");
+        s.relaxed = true;  // MuJoCo's problem is convex
+    }
+    return s;
+}
+
+}  // namespace costate
