@@ -177,10 +177,9 @@ COSTATE_API int costate_model_sensor(const costate_model* model, int sensor, int
 COSTATE_API int costate_model_get_parameters(const costate_model* model, double* theta, size_t n);
 COSTATE_API int costate_model_set_parameters(costate_model* model, const double* theta, size_t n);
 
-/* The initial state of the file: q (nq), v (nv). */
+/* The initial state of the file: q (nq), v (nv). costate_batch_reset and costate_batch_state give whole states, with
+ * activations, of the file and of keyframes. */
 COSTATE_API int costate_model_initial_state(const costate_model* model, double* q, double* v);
-/* A whole state x (nx), with no kept impulses: of a keyframe, or with keyframe = -1 the initial one of the file. */
-COSTATE_API int costate_model_start(const costate_model* model, int keyframe, double* x);
 /* The state q (nq), v (nv) and the control u (nu) of a keyframe; each may be null. Joints that it does not
  * name are in the initial state of the file, controls that it does not name are 0. */
 COSTATE_API int costate_model_keyframe(const costate_model* model, int keyframe, double* q, double* v,

@@ -55,21 +55,6 @@ int costate_model_keyframe(const costate_model* model, int keyframe, double* q, 
     });
 }
 
-int costate_model_start(const costate_model* model, int keyframe, double* x) {
-    return guarded(__func__, [&]() -> int {
-        const auto shared = models().get(model);
-        const Scene& scene = shared->scene;
-        check_given("x", x, static_cast<size_t>(scene.world.nx()));
-        VecX<double> start = scene.x0;
-        if (keyframe != -1) {
-            check_index("keyframe", keyframe, scene.keyframes.size());
-            enter_named(scene, scene.keyframes[keyframe], start);
-        }
-        write(start, x);
-        return COSTATE_OK;
-    });
-}
-
 int costate_model_parent(const costate_model* model, int kind, int index, int* parent) {
     return guarded(__func__, [&]() -> int {
         const auto shared = models().get(model);

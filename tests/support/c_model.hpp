@@ -65,7 +65,8 @@ struct State {
 // In the initial state of the file, with zeros as controls
 inline State start_of(const CModel& m) {
     Vector x(static_cast<size_t>(m.nx));
-    check(costate_model_start(m.get(), -1, x.data()));
+    check(costate_batch_reset(m.batch(), nullptr, 1, nullptr, nullptr, 0, nullptr, nullptr));
+    check(costate_batch_state(m.batch(), x.data(), nullptr));
     const auto v = x.begin() + m.nq, act = v + m.nv;
     return {{x.begin(), v}, {v, act}, {act, act + m.na}, Vector(static_cast<size_t>(m.nu))};
 }

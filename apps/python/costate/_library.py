@@ -144,7 +144,6 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_model_set_parameters": [_handle, _array, _size],
     "costate_model_initial_state": [_handle, _array, _array],
     "costate_model_keyframe": [_handle, c_int] + 3 * [_array],
-    "costate_model_start": [_handle, c_int, _array],
     "costate_model_parent": [_handle, c_int, c_int, POINTER(c_int)],
     "costate_model_limits": [_handle, c_int, c_int, _array],
     "costate_model_time_step": [_handle, POINTER(c_double)],

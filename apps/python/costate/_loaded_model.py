@@ -133,6 +133,7 @@ class LoadedModel:
         self.warnings = self._names(_WARNING)  # about unsupported elements and the initial state
         self._q, self._v, self._u, self._act = (self.nq,), (self.nv,), (self.nu,), (len(self.activations),)
         self._x, self._dx, self._theta = (self.nx,), (self.ndx,), (self.nparam,)
+        self._first: Optional[Array] = None  # the initial state x (nx), when it has been asked for
 
     def close(self) -> None:
         """Frees the model early; later calls raise BadHandle. Batches of the model go on."""
@@ -221,14 +222,6 @@ class LoadedModel:
         check(library.costate_model_initial_state(self._handle, q, v))
         return q, v
 
-    def start(self, keyframe: Union[str, int, None] = None) -> Array:
-        """The whole initial state x (nx) of the file, or that of a keyframe (its name or index), with no kept
-        impulses."""
-        which = -1 if keyframe is None else index(self.keyframes, keyframe, "keyframe")
-        x = numpy.empty(self.nx)
-        check(library.costate_model_start(self._handle, which, x))
-        return x
-
     def keyframe(self, keyframe: Union[str, int]) -> Keyframe:
         """The state and the control of a keyframe (its name or index). Joints that it does not name are in the
         initial state of the file. `start` has its activations, too."""
@@ -278,15 +271,6 @@ class LoadedModel:
         for i in range(len(self.joints)):
             check(library.costate_model_limits(self._handle, _JOINT, i, limits[i]))
         return limits
-
-    def state(self, q: ArrayLike, v: ArrayLike, activations: Optional[ArrayLike] = None) -> Array:
-        """The whole state x (nx) of q (nq), v (nv) and the activations, in the order of `activations`, with no kept
-        impulses. None: the initial activations of the file."""
-        own, x = self.nq + self.nv, self.start()
-        x[:self.nq], x[self.nq:own] = self._state(q, v)
-        if activations is not None:
-            x[own:own + len(self.activations)] = numbers("activations", activations, self._act)
-        return x
 
     def _state(self, q: ArrayLike, v: ArrayLike) -> Tuple[Array, Array]:
         return numbers("q", q, self._q), numbers("v", v, self._v)

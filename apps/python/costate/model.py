@@ -1,7 +1,7 @@
 """Models, and functions of one state."""
 from __future__ import annotations
 
-from typing import Tuple, Union
+from typing import Optional, Tuple, Union
 
 import numpy
 
@@ -38,6 +38,31 @@ class Model(StepFunctions):
     the other is read from the same text with the same options. Both have the same parameters at first. As a context
     manager, a model is closed at the end.
     """
+
+    # ---- Whole states -------------------------------------------------------------------------------------------
+
+    def start(self, keyframe: Union[str, int, None] = None) -> Array:
+        """The whole initial state x (nx) of the file, or that of a keyframe (its name or index), with no kept
+        impulses."""
+        if keyframe is None and self._first is not None:
+            return self._first.copy()
+        from .batch import Batch
+        with Batch(self, 1, threads=1) as batch:
+            if keyframe is not None:
+                batch.reset(keyframe=self.keyframes[index(self.keyframes, keyframe, "keyframe")])
+            x: Array = batch.state()[0][0]
+        if keyframe is None:
+            self._first = x.copy()
+        return x
+
+    def state(self, q: ArrayLike, v: ArrayLike, activations: Optional[ArrayLike] = None) -> Array:
+        """The whole state x (nx) of q (nq), v (nv) and the activations, in the order of `activations`, with no kept
+        impulses. None: the initial activations of the file."""
+        own, x = self.nq + self.nv, self.start()
+        x[:self.nq], x[self.nq:own] = self._state(q, v)
+        if activations is not None:
+            x[own:own + len(self.activations)] = numbers("activations", activations, self._act)
+        return x
 
     # ---- Configurations -----------------------------------------------------------------------------------------
 

@@ -9,12 +9,22 @@ typedef struct {
     double* x;
 } Activated;
 
+/* The whole initial state of a keyframe (null: of the file) */
+static void start(costate_model* m, const char* keyframe, double* x) {
+    const costate_batch_options options = {1, 1, 1, 0, 0, 0};
+    costate_batch* batch;
+    CHECK(costate_batch_create(m, &options, &batch) == COSTATE_OK);
+    CHECK(costate_batch_reset(batch, NULL, 1, keyframe, NULL, 0, NULL, NULL) == COSTATE_OK);
+    CHECK(costate_batch_state(batch, x, NULL) == 0);
+    CHECK(costate_batch_free(batch) == COSTATE_OK);
+}
+
 static Activated open_activated(void) {
     Activated a;
     a.c = open_case("tests/apps/activations.json", 0, 0);
     a.nx = costate_model_nx(a.c.model), a.ndx = a.nx - a.c.nq + a.c.nv, a.act = a.c.nq + a.c.nv;
     a.x = numbers(a.nx);
-    CHECK(costate_model_start(a.c.model, -1, a.x) == COSTATE_OK);
+    start(a.c.model, NULL, a.x);
     return a;
 }
 static void close_activated(Activated* a) {
@@ -60,18 +70,8 @@ static void starts(void) {
     /* "initial" overrides the keyframe in which the instance starts */
     CHECK(a.x[a.act + filter] == 0.25 && a.x[a.act + muscle] == 0.4 && a.x[a.c.nq + 6] == 0.5);
     double* x = numbers(a.nx);
-    CHECK(costate_model_start(m, 1, x) == COSTATE_OK);
+    start(m, "m/tense", x);
     CHECK(x[a.act + filter] == 0.25 && x[a.act + muscle] == 0.9);
-    CHECK_FAILS(costate_model_start(m, 2, x), COSTATE_BAD_ARGUMENT, "no keyframe 2");
-    CHECK_FAILS(costate_model_start(m, 0, NULL), COSTATE_BAD_ARGUMENT, "x is null");
-    /* batches start there, too */
-    const costate_batch_options options = {1, 1, 1, 0, 0, 0};
-    costate_batch* batch;
-    CHECK(costate_batch_create(m, &options, &batch) == COSTATE_OK);
-    CHECK(costate_batch_state(batch, x, NULL) == 0 && memcmp(x, a.x, (size_t)a.nx * sizeof *x) == 0);
-    CHECK(costate_batch_reset(batch, NULL, 1, "m/tense", NULL, 0, NULL, NULL) == COSTATE_OK);
-    CHECK(costate_batch_state(batch, x, NULL) == 0 && x[a.act + muscle] == 0.9);
-    CHECK(costate_batch_free(batch) == COSTATE_OK);
     /* (q, v) is no state of this model */
     double *q = numbers(a.c.nq), *v = numbers(a.c.nv);
     CHECK_FAILS(costate_step(m, a.c.q, a.c.v, a.c.u, q, v), COSTATE_BAD_ARGUMENT, "has activations");
