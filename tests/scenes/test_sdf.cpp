@@ -306,6 +306,7 @@ TEST_CASE("SDFormat worlds: gravity, time step, floor, several models") {
     CHECK(shapes.is_pair(one, two));
     // 100 of the floor stands for a product with the coefficient of the other shape
     CHECK(scene.theta[shapes.friction.at(floor)] == 1);
+    CHECK(scene.warnings.empty());
     // one rests on the box, two on one
     const VecX<double> x = state_after(scene, 500);
     CHECK(pose_of(scene, x, "m/one::a").p.z() == doctest::Approx(1.1).epsilon(0.01));

@@ -57,6 +57,7 @@ TEST_CASE("SDFormat errors name file, line and remedy") {
     refuse(model(sdf_link(
                "a", "<collision name='c'><geometry><box><size>1 1</size></box></geometry></collision>")),
            3, "<size> has a value", "correct it");
+    refuse(model(sdf_link("a::b")), 3, "contains ::", "rename it");
     const std::string ball = sdf_collision(sdf_ball);
     CHECK(import_sdf_text(model(sdf_link("a", ball + ball))).model["bodies"][0]["shapes"].size() == 2);
 }
@@ -65,7 +66,7 @@ TEST_CASE("SDFormat: unknown elements are told, later versions are read") {
     const ImportedModel typo = import_sdf_text(sdf_file(sdf_model(sdf_link("a", "<gravty>0</gravty>"))));
     REQUIRE(typo.warnings.size() == 1);
     CHECK(typo.warnings[0].find("m.sdf:3: ") == 0);
-    CHECK(typo.warnings[0].find("gravty") != std::string::npos);
+    CHECK(typo.warnings[0].find("<gravty> in <link> is not known") != std::string::npos);
     const ImportedModel later =
         import_sdf_text("<?xml version='1.0'?><!-- <sdf version='1'> -->\n<sdf version='1.12'>" +
                         sdf_model(sdf_link("a")) + "</sdf>");
@@ -88,7 +89,7 @@ TEST_CASE("SDFormat: sensors, plugins, lights and materials with faults do not m
         sdf_link("a",
                  "<sensor name='s' type='nonsense'/><visual name='v'><geometry>" + std::string(sdf_ball) +
                      "</geometry><material><script><name>Gazebo/Red</name></script></material></visual>") +
-        "<plugin name='p' filename='f'><anything at='all'/></plugin>")));
+        "<plugin name='p::q' filename='f'><include name='a::b'><uri>no</uri></include></plugin>")));
     CHECK(m.warnings.empty());
     CHECK(m.model["bodies"][0]["visuals"].size() == 1);
 }
@@ -103,6 +104,10 @@ TEST_CASE("SDFormat: what changes the motion and is left out gives a warning") {
         CHECK(warning(content).find(what) != std::string::npos);
     };
     says(sdf_link("a", "<enable_wind>1</enable_wind>"), "<enable_wind> is not supported");
+    says(
+        "<link name='a'><inertial "
+        "auto='true'><mass>1</mass><inertia><ixx>1</ixx></inertia></inertial></link>",
+        "an automatic <inertial> is not computed");
     says(sdf_link("a", "<kinematic>1</kinematic>"), "<kinematic> is not supported");
     says(sdf_link("a", "<velocity_decay><linear>0.1</linear></velocity_decay>"), "velocity_decay");
     says(sdf_link("a") + sdf_link("b") + sdf_joint("j", "gearbox", "a", "b"), "is left out: \"gearbox\"");

@@ -25,8 +25,10 @@ __attribute__((visibility("default"))) void costate_import_sdf(const char* versi
         const costate::XmlDocument document(text, file.string(), &warnings);
         out = costate::import_sdf(document, text, options, warnings);
         out.warnings = warnings.lines();
-    } catch (const std::exception& e) {
+    } catch (const costate::SceneError& e) {
         error = e.what();
+    } catch (...) {  // of libsdformat
+        error = file.string() + ":1: cannot be read by libsdformat; correct the file";
     }
 }
 

@@ -173,6 +173,24 @@ ignition::math::Pose3d to_pose(const Transform<double>& X) {
     return {X.p.x(), X.p.y(), X.p.z(), q.w(), q.x(), q.y(), q.z()};
 }
 
+// Warns of an element that the format does not have: "XML Element[x], child of element[y], not defined ...".
+void warn_of_unknown(const sdf::Error& error, const SdfFile& file, Warnings& warnings) {
+    const std::string text = error.Message(), path = error.XmlPath().value_or("");
+    for (const char* still :
+         {"/sensor", "/visual", "/light", "/plugin", "/scene", "/gui", "/projector", "/actor"})
+        if (path.find(still) != std::string::npos) return;
+    const size_t first = text.find('['), second = text.find('[', first + 1);
+    if (!text.starts_with("XML Element") || second == std::string::npos)
+        return warnings.add(place_of(error, file), without_end(text), "keep one of them");
+    const auto in_brackets = [&](size_t at) { return text.substr(at + 1, text.find(']', at) - at - 1); };
+    const std::string name = in_brackets(first);
+    if (name == "mimic" || name == "screw_thread_pitch") return;  // of later versions, and read
+    warnings.add(
+        place_of(error, file),
+        "<" + name + "> in <" + in_brackets(second) + "> is not known to libsdformat 12 and is ignored",
+        "remove it to silence this");
+}
+
 // Removes what the motion does not depend on, so that its faults are none.
 void keep_what_moves(const sdf::ElementPtr& element) {
     for (sdf::ElementPtr child = element->GetFirstElement(); child != nullptr;) {
@@ -216,6 +234,8 @@ public:
             root.fail("is not the root element of SDFormat", "begin the file with <sdf version=\"1.9\">");
         TextEditor editor(text);
         editor.next();
+        const std::string version = root["version"].word();
+        file->scoped_names = minor_of(version) >= 8;
         if (is_later(root["version"])) editor.set_attribute("version", "1.9");
         edit(root, *file, editor, depth, {}, {});
         read(editor.text(), root, *file);
@@ -223,10 +243,13 @@ public:
     }
 
 private:
+    static int minor_of(const std::string& version) {
+        return version.starts_with("1.") ? std::atoi(version.c_str() + 2) : 0;
+    }
     // True for a version above 1.9, the last one that libsdformat 12 knows.
     bool is_later(const XmlAttribute& version) {
         const std::string text = version.word();
-        if (!text.starts_with("1.") || text.size() < 4) return false;
+        if (minor_of(text) < 10) return false;
         warnings_.note(version.place(), "SDFormat " + text + " is read as version 1.9", "none is needed");
         return true;
     }
@@ -245,7 +268,7 @@ private:
         if (scope) own.clear();
         for (const XmlElement& child : parent.children("include")) {
             const auto uri = child.child("uri");
-            if (!uri || parent.name() == "plugin" || !add_include(*uri, file, depth)) continue;
+            if (!uri || !add_include(*uri, file, depth)) continue;
             loaded.emplace_back(child, file.includes.size() - 1);
             SdfInclude& include = file.includes.back();
             include.merged = child.text_or("merge", "false") == "true" || child.text_or("merge", "0") == "1";
@@ -270,7 +293,9 @@ private:
             }
             const auto include = std::ranges::find(loaded, child, &std::pair<XmlElement, size_t>::first);
             if (tag == "include" && child.has("merge")) editor.set_attribute("merge", "false");
-            if (tag == "include" && parent.name() != "plugin")
+            if (tag == "plugin")
+                skip_tags(child, editor);
+            else if (tag == "include")
                 edit_include(child, editor, own,
                              include == loaded.end() ? "" : std::to_string(include->second));
             else
@@ -330,8 +355,16 @@ private:
             editor.set_text(renamed(child.text()));
     }
 
-    static void note_names(const XmlElement& element, SdfFile& file) {
-        if (const auto name = element.find("name")) file.lines.emplace(name->text(), element.line());
+    void note_names(const XmlElement& element, SdfFile& file) {
+        if (element.name() == "inertial" && element.text_or("auto", "false") == "true")
+            warnings_.add(element.place(), "an automatic <inertial> is not computed from the collisions",
+                          "write mass and inertia");
+        if (const auto name = element.find("name")) {
+            file.lines.emplace(name->text(), element.line());
+            if (file.scoped_names && element.name() != "plugin" &&
+                name->text().find("::") != std::string::npos)
+                name->fail("contains ::, which separates names", "rename it");
+        }
         for (const char* reference : {"relative_to", "attached_to", "expressed_in", "placement_frame"})
             if (const auto name = element.find(reference))
                 file.references.emplace(name->text(), element.line());
@@ -444,6 +477,8 @@ private:
             check_sdf(file.root.Load(document, config), file, warnings_);
         } catch (const SceneError&) {
             throw;
+        } catch (const sdf::Exception& e) {  // of its assertions
+            root.fail("cannot be read by libsdformat: " + without_end(e.GetErrorStr()), "correct the file");
         } catch (const std::exception& e) {
             root.fail("cannot be read by libsdformat: " + without_end(e.what()), "correct the file");
         }
@@ -558,13 +593,17 @@ Transform<double> to_transform(const ignition::math::Pose3d& pose) {
 void check_sdf(const sdf::Errors& errors, const SdfFile& file, Warnings& warnings) {
     for (const sdf::Error& error : errors) {
         if (is_repaired(error)) continue;
-        if (error.Code() ==
-            sdf::ErrorCode::ELEMENT_INCORRECT_TYPE) {  // an element that the format does not have
-            warnings.note(place_of(error, file), without_end(error.Message()), "remove it to silence this");
+        if (error.Code() == sdf::ErrorCode::ELEMENT_INCORRECT_TYPE) {
+            warn_of_unknown(error, file, warnings);
             continue;
         }
         if (!file.missing.empty()) throw SceneError(one_line(file.missing));
-        const auto clear = std::ranges::find_if(errors, is_doubtful);
+        const auto clear = std::ranges::find_if(errors, [&](const sdf::Error& other) {
+            const std::string text = other.Message();
+            const size_t name = text.find('[');
+            return is_doubtful(other) &&
+                   error.Message().find(text.substr(name, text.find(']') + 1 - name)) != std::string::npos;
+        });
         const sdf::Error& told = clear == errors.end() ? error : *clear;
         std::string text = without_end(told.Message());
         constexpr std::string_view unreadable = "Error reading element ";

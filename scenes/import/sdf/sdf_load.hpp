@@ -29,6 +29,7 @@ struct SdfInclude {
 
 struct SdfFile {
     std::string name;              // in messages
+    bool scoped_names = false;     // "::" in a name is an error: since version 1.8
     std::filesystem::path folder;  // where its relative paths start
     // Lines of the first element with each name, and of the first one that refers to it
     std::map<std::string, int> lines = {}, references = {};

@@ -150,7 +150,8 @@ std::vector<int> falling_trees(const World& world, const VecX<double>& theta) {
             for (int b = a + 1; b < std::ssize(shapes); ++b) {
                 if (shapes[a].body < 0 || shapes[b].body < 0) continue;
                 const int ta = tree_of[shapes[a].body], tb = tree_of[shapes[b].body];
-                if (held[ta] == held[tb] || !world.shapes.is_pair(a, b)) continue;
+                if (held[ta] == held[tb] || !(world.shapes.is_pair(a, b) || world.shapes.is_pair(b, a)))
+                    continue;
                 held[ta] = held[tb] = more = true;
             }
     }
