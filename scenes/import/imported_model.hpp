@@ -11,7 +11,7 @@
 namespace costate {
 
 // Keys of a servo and of a joint that only an importer writes, until the model is complete: see
-// scenes/read/model/reference_damping.hpp.
+// scenes/read/world/reference_damping.hpp.
 inline constexpr const char *damping_ratio_key = "damping_ratio", *spring_damper_key = "spring_damper",
                             *muscle_scale_key = "muscle_scale", *muscle_lengths_key = "muscle_lengths";
 

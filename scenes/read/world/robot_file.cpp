@@ -4,7 +4,7 @@
 
 #include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/read/model/model_reader.hpp"
-#include "scenes/read/model/reference_damping.hpp"
+#include "scenes/read/world/reference_damping.hpp"
 #ifdef COSTATE_HAVE_TINYXML2
 #include "scenes/import/mjcf/mjcf.hpp"
 #include "scenes/import/sdf/sdf_plugin.hpp"

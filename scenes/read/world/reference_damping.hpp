@@ -1,6 +1,6 @@
 // Springs and dampers that a file gives by time constants and damping ratios, forces of muscles that it gives by the
 // acceleration that they cause, and their ranges of lengths where it gives none, as MJCF does. They become numbers at the
-// reference configuration of the model, where all coordinates are 0, or from there (scenes/read/model/muscle_lengths.hpp), and
+// reference configuration of the model, where all coordinates are 0, or from there (scenes/read/world/muscle_lengths.hpp), and
 // do not follow its parameters after that.
 #pragma once
 

@@ -1,8 +1,8 @@
-#include "scenes/read/model/muscle_lengths.hpp"
+#include "scenes/read/world/muscle_lengths.hpp"
 
 #include <cmath>
 
-#include "scenes/read/model/driven_model.hpp"
+#include "scenes/read/world/driven_model.hpp"
 #include "scenes/read/world/world_reader.hpp"
 #include "solvers/step/step.hpp"
 

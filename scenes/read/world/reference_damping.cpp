@@ -1,10 +1,10 @@
-#include "scenes/read/model/reference_damping.hpp"
+#include "scenes/read/world/reference_damping.hpp"
 
 #include <cmath>
 
 #include "core/dynamics/inverse_weights.hpp"
-#include "scenes/read/model/driven_model.hpp"
-#include "scenes/read/model/muscle_lengths.hpp"
+#include "scenes/read/world/driven_model.hpp"
+#include "scenes/read/world/muscle_lengths.hpp"
 
 namespace costate {
 namespace {
