@@ -58,6 +58,12 @@ TEST_CASE("SDFormat errors name file, line and remedy") {
                "a", "<collision name='c'><geometry><box><size>1 1</size></box></geometry></collision>")),
            3, "<size> has a value", "correct it");
     refuse(model(sdf_link("a::b")), 3, "contains ::", "rename it");
+    // an assertion of the library
+    refuse("<sdf version='1.7'><world name='w'>" +
+               sdf_model(sdf_link("n::l", sdf_collision(sdf_ball, sdf_pose("0 0 0 0 0 0", "far")))) +
+               "</world></sdf>",
+           1, "cannot be read by libsdformat: Pose attribute 'relative_to' does not start with n",
+           "correct the file");
     const std::string ball = sdf_collision(sdf_ball);
     CHECK(import_sdf_text(model(sdf_link("a", ball + ball))).model["bodies"][0]["shapes"].size() == 2);
 }

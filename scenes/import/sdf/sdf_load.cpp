@@ -71,6 +71,17 @@ std::string without_end(std::string text) {
     return text;
 }
 
+// What an assertion of libsdformat says: the line "Error: ..." among those of the place in its source.
+std::string what_failed(const std::string& text) {
+    const std::string_view begin = "Error";
+    const size_t at = text.find(begin), colon = at == std::string::npos ? at : text.find(':', at);
+    if (colon == std::string::npos) return without_end(text);
+    const size_t end = text.find("In function", colon);
+    std::string line = text.substr(colon + 1, end == std::string::npos ? end : end - colon - 1);
+    line.erase(0, line.find_first_not_of(" \n"));
+    return without_end(line);
+}
+
 // libsdformat writes its messages also into a file below $HOME, and says so on std::cerr where that fails.
 void silence_library() {
     static std::once_flag once;
@@ -421,7 +432,7 @@ private:
         } catch (const SceneError&) {
             throw;
         } catch (const sdf::Exception& e) {  // of its assertions
-            root.fail("cannot be read by libsdformat: " + without_end(e.GetErrorStr()), "correct the file");
+            root.fail("cannot be read by libsdformat: " + what_failed(e.GetErrorStr()), "correct the file");
         } catch (const std::exception& e) {
             root.fail("cannot be read by libsdformat: " + without_end(e.what()), "correct the file");
         }
