@@ -93,6 +93,24 @@ TEST_CASE("SDFormat includes: the parts of a merged model are those of the model
     CHECK(scene.world.model.joint_index("m/e") >= 0);
 }
 
+TEST_CASE("SDFormat includes: a folder of models beside that of the worlds is searched") {
+    const SdfFolder folder;
+    const Scene scene = load_scene(
+        folder.write("worlds/w.world", world(include("model://part") + include("part", "<name>other</name>")))
+            .string());
+    CHECK(scene.world.model.nv == 12);
+}
+
+TEST_CASE("SDFormat: the folders of Gazebo's models are searched") {
+    const SdfFolder folder;
+    const std::string file = folder.write("deep/alone/w.sdf", world(include("model://part"))).string();
+    CHECK(load_scene(file).world.model.nv == 0);
+    const std::string list = "/nowhere:" + folder.path("models").string();
+    ::setenv("GZ_SIM_RESOURCE_PATH", list.c_str(), 1);
+    CHECK(load_scene(file).world.model.nv == 6);
+    ::unsetenv("GZ_SIM_RESOURCE_PATH");
+}
+
 TEST_CASE("SDFormat includes: placement frames") {
     const SdfFolder folder;
     const Scene scene = folder.load(

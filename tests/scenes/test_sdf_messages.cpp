@@ -127,6 +127,10 @@ TEST_CASE("SDFormat: what changes the motion and is left out gives a warning") {
                            sdf_ball,
                            "<surface><friction><ode><mu>1</mu><mu2>0.5</mu2></ode></friction></surface>")),
          "<mu2> differs");
+    says(sdf_link("a", sdf_collision(
+                           sdf_ball,
+                           "<surface><friction><ode><mu>-1</mu><mu2>100</mu2></ode></friction></surface>")),
+         "a negative coefficient of friction is read as 100");
     says(sdf_link("a") + "<link name='b'><inertial><mass>0</mass></inertial></link>",
          "has no mass and is fixed");
 }

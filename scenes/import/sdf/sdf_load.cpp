@@ -166,18 +166,7 @@ class SdfLoader {
 public:
     SdfLoader(const ImportOptions& options, Warnings& warnings)
         : warnings_(warnings),
-          search_(options.search) {
-        for (const char* variable :
-             {"GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH"}) {
-            const char* list = std::getenv(variable);
-            std::string rest = list == nullptr ? "" : list;
-            while (!rest.empty()) {
-                const size_t end = std::min(rest.find(':'), rest.size());
-                if (end > 0) search_.emplace_back(rest.substr(0, end));
-                rest.erase(0, end + 1);
-            }
-        }
-    }
+          search_(options.search) {}
 
     std::unique_ptr<SdfFile> load(const XmlDocument& document, const std::string& text, int depth) {
         auto file = std::make_unique<SdfFile>();
@@ -244,6 +233,11 @@ private:
                 while (!names.emplace(tag, name).second)
                     name += "_";
                 if (name != child["name"].text()) editor.set_attribute("name", name);
+            }
+            if ((tag == "mu" || tag == "mu2") && child.text().starts_with('-')) {
+                warnings_.add(child.place(), "a negative coefficient of friction is read as 100",
+                              "write the coefficient");
+                editor.set_text("100");
             }
             const auto include = std::ranges::find(loaded, child, &std::pair<XmlElement, size_t>::first);
             if (tag == "include" && child.has("merge")) editor.set_attribute("merge", "false");
@@ -384,9 +378,16 @@ private:
             name = "model://" + name.substr(name.find_last_of('/') + 1);
         while (name.ends_with('/'))
             name.pop_back();
-        MeshPath found;
-        for (const char* end : {"", "/model.config", "/model.sdf"}) {
-            found = find_mesh(name + end, file.folder, search_);
+        std::vector<std::filesystem::path> folders = search_;
+        std::error_code error;
+        const std::filesystem::path beside = file.folder / "../models";  // of a folder of worlds
+        if (std::filesystem::is_directory(beside, error)) folders.push_back(beside);
+        std::vector<std::string> names{name, name + "/model.config", name + "/model.sdf"};
+        if (name.find("://") == std::string::npos && !std::filesystem::path(name).is_absolute())
+            for (const char* end : {"/model.config", "/model.sdf"})  // the name of a model alone
+                names.push_back("model://" + name + end);
+        for (const std::string& each : names) {
+            const MeshPath found = find_mesh(each, file.folder, folders);
             if (!found.allowed)
                 uri.fail("\"" + name + "\" leads out of the model's folder", "name its folder with --search");
             if (!found.known_scheme)
@@ -395,7 +396,7 @@ private:
             if (found.file.empty()) continue;
             if (found.file.filename() != "model.config") return found.file;
             const std::string best = best_model(found.file);
-            const MeshPath model = find_mesh(best, found.file.parent_path(), search_);
+            const MeshPath model = find_mesh(best, found.file.parent_path(), folders);
             if (!best.empty() && model.allowed && !model.file.empty()) return model.file;
         }
         return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <mutex>
 #include <numbers>
 #include <set>
@@ -263,10 +264,25 @@ void read_world(const sdf::World& world, const SdfFile& file, const ImportOption
     }
 }
 
+// The options with the folders of models that Gazebo searches.
+ImportOptions with_folders_of_gazebo(ImportOptions options) {
+    for (const char* variable : {"GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH"}) {
+        const char* list = std::getenv(variable);
+        std::string rest = list == nullptr ? "" : list;
+        while (!rest.empty()) {
+            const size_t end = std::min(rest.find(':'), rest.size());
+            if (end > 0) options.search.emplace_back(rest.substr(0, end));
+            rest.erase(0, end + 1);
+        }
+    }
+    return options;
+}
+
 }  // namespace
 
-SdfScene read_sdf(const XmlDocument& document, const std::string& text, const ImportOptions& options,
+SdfScene read_sdf(const XmlDocument& document, const std::string& text, const ImportOptions& given,
                   Warnings& warnings) {
+    const ImportOptions options = with_folders_of_gazebo(given);
     static std::mutex library;  // which shares its log and its description of the format
     const std::lock_guard<std::mutex> lock(library);
     Warnings known;  // the document has told of them
