@@ -48,7 +48,7 @@ struct SdfFile {
 std::unique_ptr<SdfFile> load_sdf(const XmlDocument& document, const std::string& text,
                                   const ImportOptions& options, Warnings& warnings);
 
-// Throws SceneError if libsdformat found a fault
+// Throws SceneError if libsdformat found a fault (sdf_fault.cpp)
 void check_sdf(const sdf::Errors& errors, const SdfFile& file, Warnings& warnings);
 
 inline Transform<double> inverse(const Transform<double>& X) {

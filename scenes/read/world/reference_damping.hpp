@@ -1,7 +1,7 @@
-// Springs and dampers that a file gives by time constants and damping ratios, forces of muscles that it gives by the
-// acceleration that they cause, and their ranges of lengths where it gives none, as MJCF does. They become numbers at the
-// reference configuration of the model, where all coordinates are 0, or from there (scenes/read/world/muscle_lengths.hpp), and
-// do not follow its parameters after that.
+// Springs and dampers that a file gives by time constants and damping ratios, forces of muscles that it gives by
+// the acceleration that they cause, and their ranges of lengths where it gives none, as MJCF does. They become
+// numbers at the reference configuration of the model, where all coordinates are 0, or from there
+// (scenes/read/world/muscle_lengths.hpp), and do not follow its parameters after that.
 #pragma once
 
 #include "scenes/import/imported_model.hpp"
@@ -23,8 +23,8 @@ struct DampingRatios {
 };
 DampingRatios take_damping_ratios(Json& model);
 
-// Writes them as numbers. input: the model without them. Returns the indices of the muscles whose lengths do not settle; they
-// have no force.
+// Writes them as numbers. input: the model without them. Returns the indices of the muscles whose lengths do not
+// settle; they have no force.
 std::vector<int> put_damping(const DampingRatios& ratios, const ModelInput& input, Json& model);
 
 }  // namespace costate
