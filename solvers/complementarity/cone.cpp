@@ -144,14 +144,15 @@ bool newton_from_box(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w,
     w.full = w.x;
     for (int k = 0; k < max_pivots; ++k) {
         classify(p, FrictionLaw::box, w.full.data(), w.set.s.data(), w.states.data());
-        if (w.states == w.set.state) {
-            std::ranges::copy(w.full, x);
-            return newton(p, law, w, x, newton_steps, true);
-        }
         bool slips = false;
         for (int r = 0; r < p.rows; ++r)
             slips |= p.type[r] == RowType::friction &&
                      (w.states[r] == RowState::lower || w.states[r] == RowState::upper);
+        if (w.states == w.set.state) {
+            std::ranges::copy(w.full, x);
+            const bool solved = mlcp_residual(p, x, w.set.s.data(), law) <= acceptable_residual(p, x);
+            return (!slips && solved) || newton(p, law, w, x, newton_steps, true);
+        }
         if (slips && k >= max_slipping_pivots) return false;
         if (solve_states(p, w.set, w.states, true, w.set.s.data(), w.full.data()))
             w.work += factorisation_work(w.set.active.size());

@@ -281,8 +281,8 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
         for_each_row(s.rows, [&](int row, int length, const int* dofs, int values) {
             J.parts.clear();
             for (int i = 0; i < length; ++i)
-                J.parts.push_back({&response(dofs[i], 0), s.rows.J[values + i]});
-            add_weighted_sum(J.parts.data(), length, columns, &ds(row, 0));
+                J.parts.push_back({response.row(dofs[i]).data(), s.rows.J[values + i]});
+            add_weighted_sum(J.parts.data(), length, columns, ds.row(row).data());
         });
         for (size_t i = 0; i < s.rows.islands.size(); ++i) {
             const Island& island = s.rows.islands[i];

@@ -1,5 +1,6 @@
 // Targets of the C API: texts in memory, and calls one after the other. A call has arguments of the right sizes, each
 // in memory of its own so that the sanitizer sees its end, or is given a null pointer, a freed handle, a wrong index.
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -470,9 +471,11 @@ private:
         if (o.losses == nullptr) o.n_losses = seldom() ? 3 : 0;
         if (seldom()) o.iterations = -1;
         if (seldom()) o.learning_rate = number();
-        if (o.iterations == 0) o.iterations = 1;  // 0 are those of the file, many
+        if (o.iterations == 0) o.iterations = 1;  // 0 or none given: those of the file, many
         costate_optimize_result result;
-        checked(costate_scene_optimize(m, seldom() ? nullptr : &o, y, &result));
+        const costate_optimize_options* options = seldom() ? nullptr : &o;
+        const bool bounded = options != nullptr && o.size > offsetof(costate_optimize_options, learning_rate);
+        checked(costate_scene_optimize(m, options, bounded ? y : nullptr, &result));
         V_xx = numbers(states * s.ndx * s.ndx);
         checked(costate_scene_feedback(m, y, numbers(std::int64_t{s.steps} * s.nu * s.ndx),
                                        numbers(states * s.ndx), V_xx));
