@@ -88,7 +88,8 @@ def index(names: Sequence[str], given: Union[str, int], what: str) -> int:
         return names.index(given)
     value = integer(what, given)
     if not 0 <= value < len(names):
-        raise BadArgument(f"there is no {what} {value}; there are {len(names)}, the first is 0")
+        there = f"there are {len(names)}, the first is 0" if names else "there are none"
+        raise BadArgument(f"there is no {what} {value}; {there}")
     return value
 
 

@@ -141,6 +141,9 @@ class Batch:
         if given.dtype == numpy.bool_:
             given = numpy.flatnonzero(mask("envs", given, self.n_env))
         which: Integers = integers("envs", given, (None,))
+        outside = which[(which < 0) | (which >= self.n_env)]
+        if outside.size > 0:
+            raise BadArgument(f"there is no environment {outside[0]}; there are {self.n_env}, the first is 0")
         return which, len(which)
 
     def state(self) -> Tuple[Array, Mask]:

@@ -202,6 +202,9 @@ class BatchTest(unittest.TestCase):
                                                   bool), ValueError, r"envs must have shape \(8,\), not \(7,\)")):
             with self.assertRaisesRegex(error, sentence):
                 batch.reset(envs=envs)
+        for envs in ([8], [-1]):
+            with self.assertRaisesRegex(costate.BadArgument, f"no environment {envs[0]}; there are 8"):
+                batch.jacobian(before, numpy.zeros((n, batch.nu)), envs=envs)
         numpy.testing.assert_array_equal(batch.state()[0], before)
 
     def test_a_copy_has_parameters_and_states(self):

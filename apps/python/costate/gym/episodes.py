@@ -1,13 +1,14 @@
 """The states of n environments of a task: start, steps and end of episodes."""
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
 import numpy.typing
 
-from .._arrays import Array, ArrayLike, Mask
+from .._arrays import Array, ArrayLike, Mask, integers, numbers
 from ..batch import Batch
+from ..errors import BadArgument
 from .task import Randomization, Ranges, Steps, Task
 
 Infos = Dict[str, Any]
@@ -63,9 +64,15 @@ class Episodes:
         x = numpy.empty((self.n, self.task.nx)) if self._x is None else self._x.copy()
         if self._x is None and not which.all():
             raise ValueError("the first reset must include all environments")
-        self._draw_parameters(which)
+        given = None
         if states is not None:
-            x[which] = numpy.broadcast_to(numpy.asarray(states, float), x.shape)[which]
+            given = numbers("x", states, x.shape[1:] if numpy.ndim(states) == 1 else x.shape)
+        if given is not None and not numpy.isfinite(given).all():
+            raise BadArgument("x has a number that is not finite")
+        t = integers("t", t, (self.n,) if numpy.ndim(t) > 0 else (), int)
+        self._draw_parameters(which)
+        if given is not None:
+            x[which] = numpy.broadcast_to(given, x.shape)[which]
         else:
             for i in numpy.flatnonzero(which):
                 x[i] = self.task.state(*self.task.start(self.randoms[i]))
@@ -79,15 +86,15 @@ class Episodes:
 
     def restore(self, snapshot: Dict[str, Any]) -> None:
         """Goes on from a snapshot of as many environments of the same task."""
-        x, t = numpy.array(snapshot["x"], float), numpy.array(snapshot["t"], int)
-        own = snapshot["parameters"] is not None
+        x, t, randoms, parameters = parts(snapshot, "x", "t", "randoms", "parameters")
+        x, t, own = numpy.array(x, float), numpy.array(t, int), parameters is not None
         if x.shape != (self.n, self.task.nx) or own != (self.parameters is not None):
             raise ValueError(f"the snapshot is of other environments: it has states {x.shape}")
         self._x, self.t = x, t
-        for random, state in zip(self.randoms, snapshot["randoms"]):
+        for random, state in zip(self.randoms, randoms):
             random.bit_generator.state = state
         if self.parameters is not None:
-            self.parameters = numpy.array(snapshot["parameters"], float)
+            self.parameters = numpy.array(parameters, float)
             self.batch.set_parameters(self.parameters)
 
     def _draw_parameters(self, which: Mask) -> None:
@@ -205,3 +212,11 @@ def only(options: Optional[Dict[str, Any]], *known: str) -> Dict[str, Any]:
         if key not in known:
             raise ValueError(f"reset() has no option {key!r}; there are {', '.join(known)}")
     return options
+
+
+def parts(snapshot: Dict[str, Any], *names: str) -> List[Any]:
+    """The parts of a snapshot with these names."""
+    for name in names:
+        if name not in snapshot:
+            raise BadArgument(f"the snapshot has no {name!r}; give what snapshot() returned")
+    return [snapshot[name] for name in names]

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy
 
 from .._arrays import Array, ArrayLike, Mask, mask
-from .episodes import Episodes, divergence, only
+from .episodes import Episodes, divergence, only, parts
 from .rendering import MODES, Rendering
 from .spaces import AutoresetMode, Box, VectorEnvBase
 from .task import Ranges, Task
@@ -128,8 +128,9 @@ class VectorEnv(VectorEnvBase):
 
     def restore(self, snapshot: Dict[str, Any]) -> None:
         """Goes on from a snapshot of a VectorEnv of the same task and size, with the same bits."""
+        (over,) = parts(snapshot, "over")
         self._episodes.restore(snapshot)
-        self._over = numpy.array(snapshot["over"], bool)
+        self._over = numpy.array(over, bool)
 
     def close_extras(self, **_: Any) -> None:
         self._episodes.batch.close()
