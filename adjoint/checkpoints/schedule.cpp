@@ -52,6 +52,8 @@ Schedule::Schedule(Kind kind, int steps, int slots, int k, int kept)
 
 Schedule Schedule::every_step(int steps) { return binomial(steps, std::max(steps, 1)); }
 
+Schedule Schedule::forward_only(int steps) { return binomial(steps, 1); }
+
 Schedule Schedule::every_kth(int steps, int k) {
     const int segments = (steps - 1) / k + 1, last = steps - (segments - 1) * k;
     return {Kind::every_kth, steps, std::max({1, segments + last - 1, segments > 1 ? segments + k - 2 : 1}),

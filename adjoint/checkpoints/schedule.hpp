@@ -45,6 +45,7 @@ class Schedule {
 public:
     // Schedules for `steps` >= 0 steps; `slots`, `k`, `kept` >= 1
     static Schedule every_step(int steps);
+    static Schedule forward_only(int steps);  // for rollouts that are not pulled back: one state
     static Schedule every_kth(int steps, int k);
     static Schedule binomial(int steps, int slots, int kept = 1);
     static Schedule two_tiers(int steps, int k, int slots);

@@ -44,6 +44,7 @@ enum class TermSubject { point, body, bodies, joints, actuators, shape, file, se
 struct TermTraits {
     TermKind kind;
     const char* name;  // in files
+    const char* unit;  // of r; empty if it depends on the term
     TermSubject subject;
     int numbers;              // size of r; -1: depends on the term
     bool has_target = false;  // has "target" and "axes" with three numbers
@@ -53,25 +54,25 @@ struct TermTraits {
 };
 
 inline constexpr TermTraits term_traits[] = {
-    {TermKind::position, "position", TermSubject::point, 3, true},
-    {TermKind::velocity, "velocity", TermSubject::point, 3, true},
-    {TermKind::configuration, "configuration", TermSubject::joints, -1},
-    {TermKind::joint_velocity, "joint_velocity", TermSubject::joints, -1},
-    {TermKind::height, "height", TermSubject::point, 1, false, false, true, true},
-    {TermKind::effort, "effort", TermSubject::actuators, -1, false, true},
-    {TermKind::impulse, "impulse", TermSubject::shape, 1, false, true, false, true},
-    {TermKind::centre_of_mass, "centre_of_mass", TermSubject::bodies, 3, true},
-    {TermKind::linear_momentum, "linear_momentum", TermSubject::bodies, 3, true},
-    {TermKind::angular_momentum, "angular_momentum", TermSubject::bodies, 3, true},
-    {TermKind::kinetic_energy, "kinetic_energy", TermSubject::bodies, 1, false, false, true, true},
-    {TermKind::potential_energy, "potential_energy", TermSubject::bodies, 1, false, false, true, true},
-    {TermKind::recording, "recording", TermSubject::file, -1},
-    {TermKind::angular_velocity, "angular_velocity", TermSubject::body, 3, true},
-    {TermKind::orientation, "orientation", TermSubject::body, 3},
-    {TermKind::sensor, "sensor", TermSubject::sensor, -1},
-    {TermKind::power, "power", TermSubject::actuators, -1, false, true, true, true},
-    {TermKind::clearance, "clearance", TermSubject::point, 2},
-    {TermKind::symmetry, "symmetry", TermSubject::actuators, -1, false, true},
+    {TermKind::position, "position", "m", TermSubject::point, 3, true},
+    {TermKind::velocity, "velocity", "m/s", TermSubject::point, 3, true},
+    {TermKind::configuration, "configuration", "", TermSubject::joints, -1},
+    {TermKind::joint_velocity, "joint_velocity", "", TermSubject::joints, -1},
+    {TermKind::height, "height", "m", TermSubject::point, 1, false, false, true, true},
+    {TermKind::effort, "effort", "", TermSubject::actuators, -1, false, true},
+    {TermKind::impulse, "impulse", "N s", TermSubject::shape, 1, false, true, false, true},
+    {TermKind::centre_of_mass, "centre_of_mass", "m", TermSubject::bodies, 3, true},
+    {TermKind::linear_momentum, "linear_momentum", "kg m/s", TermSubject::bodies, 3, true},
+    {TermKind::angular_momentum, "angular_momentum", "kg m\u00b2/s", TermSubject::bodies, 3, true},
+    {TermKind::kinetic_energy, "kinetic_energy", "J", TermSubject::bodies, 1, false, false, true, true},
+    {TermKind::potential_energy, "potential_energy", "J", TermSubject::bodies, 1, false, false, true, true},
+    {TermKind::recording, "recording", "", TermSubject::file, -1},
+    {TermKind::angular_velocity, "angular_velocity", "rad/s", TermSubject::body, 3, true},
+    {TermKind::orientation, "orientation", "", TermSubject::body, 3},
+    {TermKind::sensor, "sensor", "", TermSubject::sensor, -1},
+    {TermKind::power, "power", "W", TermSubject::actuators, -1, false, true, true, true},
+    {TermKind::clearance, "clearance", "", TermSubject::point, 2},
+    {TermKind::symmetry, "symmetry", "", TermSubject::actuators, -1, false, true},
 };
 
 constexpr const TermTraits& traits_of(TermKind kind) { return term_traits[static_cast<size_t>(kind)]; }

@@ -25,7 +25,7 @@ struct RolloutLoss::Worker {
     std::exception_ptr error;
     explicit Worker(Rollout<Simulation>& like)
         : simulation(like.step().world(), like.step().objective()),
-          rollout(simulation, like.plan(), Schedule::binomial(like.steps(), 1)) {}
+          rollout(simulation, like.plan(), Schedule::forward_only(like.steps())) {}
 };
 
 RolloutLoss::RolloutLoss(Rollout<Simulation>& rollout, int threads, Ranks* ranks)

@@ -73,14 +73,16 @@ private:
 // The rollout of a scene with the parameters that the model has now, for one call.
 class SceneRun {
 public:
-    SceneRun(const costate_model* handle, const costate_interrupt* interrupt,
+    // pulls_back: if not, `rollout_` keeps no states for a backward pass
+    SceneRun(const costate_model* handle, bool pulls_back, const costate_interrupt* interrupt = nullptr,
              const costate_progress* progress = nullptr)
         : model_(models().get(handle)),
           caller_(interrupt, progress),
           variables_(scene().world, scene().plan, scene().parameters, scene().initial_state,
                      {*model_->parameters(), scene().x0, scene().z0}),
           simulation_(scene().world, scene().objective),
-          rollout_(simulation_, scene().plan, checkpoint_schedule(scene())) {
+          rollout_(simulation_, scene().plan,
+                   pulls_back ? checkpoint_schedule(scene()) : Schedule::forward_only(scene().steps)) {
         check_result("a variable of the parameters", variables_.start());
     }
     const Scene& scene() const { return model_->scene; }
@@ -245,7 +247,7 @@ OptimizeSettings read_settings(const Scene& scene, const costate_optimize_option
 
 int evaluate(const char* function, const costate_model* model, const costate_scene_run& run) {
     return with_scene(function, [&]() -> int {
-        SceneRun(model, run.interrupt, run.progress).evaluate(run);
+        SceneRun(model, run.gradient != nullptr, run.interrupt, run.progress).evaluate(run);
         return COSTATE_OK;
     });
 }
@@ -331,7 +333,7 @@ int costate_scene_steps(const costate_model* model) {
 
 int costate_scene_variables(const costate_model* model, double* y, double* lower, double* upper) {
     return with_scene(__func__, [&]() -> int {
-        const SceneRun run(model, nullptr);
+        const SceneRun run(model, false);
         write(run.variables().start(), y);
         write(run.variables().lower(), lower);
         write(run.variables().upper(), upper);
@@ -361,7 +363,7 @@ int costate_scene_gradient_with(const costate_model* model, const costate_cost* 
 int costate_scene_rollout(const costate_model* model, const double* y, double* states, double* controls,
                           const costate_interrupt* interrupt) {
     return with_scene(__func__, [&]() -> int {
-        SceneRun run(model, interrupt);
+        SceneRun run(model, false, interrupt);
         check_given("states", states);
         costate_scene_run out{};
         out.y = y, out.states = states, out.controls = controls;
@@ -375,7 +377,7 @@ int costate_scene_optimize(const costate_model* model, const costate_optimize_op
     return with_scene(__func__, [&]() -> int {
         const costate_optimize_options given =
             options ? known_options("costate_optimize_options", *options) : costate_optimize_options{};
-        SceneRun run(model, given.interrupt);
+        SceneRun run(model, true, given.interrupt);
         const OptimizeSettings settings = read_settings(run.scene(), given);
         check_method(run.scene(), settings, given.cost);
         check_given("losses", given.losses, given.n_losses);
@@ -394,7 +396,7 @@ int costate_scene_optimize(const costate_model* model, const costate_optimize_op
 int costate_scene_feedback(const costate_model* model, const double* y, double* K, double* V_x,
                            double* V_xx) {
     return with_scene(__func__, [&]() -> int {
-        const SceneRun run(model, nullptr);
+        const SceneRun run(model, false);
         const Scene& s = run.scene();
         const std::string why = why_no_shooting(s.plan, s.parameters, s.initial_state);
         if (!why.empty() || run.variables().size() == 0)

@@ -24,7 +24,7 @@ BatchIdentity batch_identity(const Scene& s) {
     add_identity(settings, s);
     settings(s.batch.environments);
     NoisySimulation simulation(s.world, s.objective, s.batch);
-    Rollout<NoisySimulation> rollout(simulation, s.plan, Schedule::binomial(s.steps, 1));
+    Rollout<NoisySimulation> rollout(simulation, s.plan, Schedule::forward_only(s.steps));
     const RolloutInputs in = environment_inputs(s.world, s.batch, 0, {s.theta, s.x0, s.z0});
     trial(rollout.forward(in.theta, in.x0, in.z));
     if (rollout.divergence())

@@ -50,7 +50,9 @@ std::vector<FrameSequence> sequences_of(const Scene& scene, const std::vector<st
                                                  overlays, max_frames));
     if (!sequences.empty()) return sequences;
     Simulation simulation(scene.world, scene.objective);
-    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
+    Rollout<Simulation> rollout(
+        simulation, scene.plan,
+        overlays.gradient ? checkpoint_schedule(scene) : Schedule::forward_only(scene.steps));
     sequences.push_back(frames_of_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation",
                                           overlays, max_frames));
     return sequences;

@@ -66,7 +66,7 @@ void send_frames(EventLog& events, const Scene& scene, FrameSequence& sequence) 
 void watch_simulation(const Scene& scene, double speed, int max_frames, EventLog& events,
                       const HeldSignals& signals) {
     Simulation simulation(scene.world, scene.objective);
-    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
+    Rollout<Simulation> rollout(simulation, scene.plan, Schedule::forward_only(scene.steps));
     const Stopwatch watch;
     double next = 0;
     const auto on_frame = [&](FrameSequence& sequence) {
@@ -102,7 +102,7 @@ void watch_optimization(const Scene& scene, EventLog& events, const HeldSignals&
     const Variables variables = variables_of(scene);
     Simulation simulation(scene.world, scene.objective), shown(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene)),
-        to_show(shown, scene.plan, checkpoint_schedule(scene));
+        to_show(shown, scene.plan, Schedule::forward_only(scene.steps));
     const FrameSequence before =
         frames_of_rollout(scene, to_show, start, "start", {true, false}, max_frames_of_best);
     double next = 0, sent = unlimited;

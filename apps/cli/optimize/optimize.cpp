@@ -29,19 +29,14 @@ namespace costate {
 
 namespace {
 
-// The unit of a loss that is one final length or height, or its square; otherwise empty.
+// The unit of a loss that is one final term; empty if it has none of its own.
 std::string loss_unit(const Objective& objective) {
     if (objective.size() != 1 || objective[0].running || objective[0].weight != 1) return "";
-    const Term& term = objective[0];
-    const TermNorm norm = norm_of(term);
-    if (norm == TermNorm::huber) return "";
-    const bool squared = norm == TermNorm::squared;
-    switch (term.kind) {
-        case TermKind::position: return squared ? "m\u00b2" : "m";
-        case TermKind::velocity: return squared ? "m\u00b2/s\u00b2" : "m/s";
-        case TermKind::height: return squared ? "m\u00b2" : "m";
-        default: return "";
-    }
+    const TermNorm norm = norm_of(objective[0]);
+    const std::string unit = traits_of(objective[0].kind).unit;
+    if (unit.empty() || norm == TermNorm::huber) return "";
+    if (norm != TermNorm::squared) return unit;
+    return (unit.find_first_of(" /") == std::string::npos ? unit : "(" + unit + ")") + "\u00b2";
 }
 
 // Writes the trajectory of a rollout as CSV to an open file.

@@ -66,7 +66,7 @@ OptimizeResult Restarts::run(const std::function<void(int iterations, int of, do
         OptimizeSettings settings = scene_.optimize;
         settings.seed += static_cast<unsigned>(mine[k]);
         Simulation simulation(scene_.world, scene_.objective);
-        Rollout<Simulation> rollout(simulation, scene_.plan, Schedule::binomial(scene_.steps, 1));
+        Rollout<Simulation> rollout(simulation, scene_.plan, Schedule::forward_only(scene_.steps));
         Pauses pauses;
         pauses.interrupted = NotedSignals::arrived;
         pauses.progress = [&](const OptimizeResult& so_far) {

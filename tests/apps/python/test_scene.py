@@ -2,6 +2,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -232,6 +234,17 @@ class SceneTest(unittest.TestCase):
 
         with self.assertRaisesRegex(KeyError, "of the caller"):
             scene.loss(scene.start, progress=fail)
+
+    def test_a_loss_keeps_no_states(self):
+        # a gradient keeps 32 MB of them
+        code = ("import json, resource, sys, costate\n"
+                "scene = costate.Scene(json.loads(sys.argv[1]))\n"
+                "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+                "scene.loss(scene.start)\n"
+                "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)")
+        scene = json.dumps(dict(LEARNED, steps=2_000_000))
+        grown = subprocess.run([sys.executable, "-c", code, scene], stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertLess(int(grown), 4000)  # kB
 
     def test_parameters_of_the_model_count(self):
         scene = costate.Scene(LEARNED)
