@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Ten million steps of a robot that stands and of robots that march, with ten thousand resets, and a day of `costate watch` at a
-higher speed: memory must stay flat, nothing may drift, and the results afterwards must have the bits of before. By hand, about ten
-minutes: long_runs.py BUILD [--share S], where S < 1 runs a part of it. Needs numpy. The exit code is 1 if something grows."""
+"""Ten million steps of a robot that stands and of robots that march, with ten thousand resets, and a day of
+`costate watch` at a higher speed: memory must stay flat, nothing may drift, and the results afterwards must have
+the bits of before. By hand, about ten minutes: long_runs.py BUILD [--share S], where S < 1 runs a part of it.
+Needs numpy. The exit code is 1 if something grows."""
 import argparse
 import csv
 import json
@@ -17,13 +18,17 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_GROWTH = 2**20   # bytes, between a tenth of a run and its end
-MOST_SINKING = 1e-4   # m of a trunk that stands: contacts creep under load, until they are as deep as the slop
+MOST_SINKING = 1e-4   # m of a trunk that stands: contacts creep under load until they are as deep as the slop
 
 
 def resident(pid):
     """The memory of a process in bytes."""
     pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def of_memory(first, grown):
+    return f"memory {(first + grown) / 1e6:.1f} MB, {grown / 1e3:+.0f} kB since a tenth of the run"
 
 
 class Judge:
@@ -50,24 +55,27 @@ def standing(program, share, judge):
         out = pathlib.Path(folder) / "states.csv"
 
         def run(n):
-            return peak([program, "simulate", "go1_stand", "--steps", str(n), "--every", str(n // 10), "--out", out, "--quiet"])
+            return peak([program, "simulate", "go1_stand", f"--steps={n}", f"--every={n // 10}", f"--out={out}", "-q"])
 
         short, began = run(steps // 10), time.monotonic()
         long = run(steps)
         print(f"go1_stand, {steps} steps in {time.monotonic() - began:.0f} s")
         rows = list(csv.DictReader(out.open()))
-    judge(long - short < MOST_GROWTH, f"peak memory {long / 1e6:.1f} MB, {(long - short) / 1e3:+.0f} kB to a tenth of the steps")
+    grown = long - short
+    judge(grown < MOST_GROWTH, f"peak memory {long / 1e6:.1f} MB, {grown / 1e3:+.0f} kB to a tenth of the steps")
     sunk = float(rows[0]["robot/base.z"]) - float(rows[-1]["robot/base.z"])
     judge(0 <= sunk < MOST_SINKING, f"the trunk sinks by {sunk:.1e} m")
 
 
 def marching(costate, numpy, share, judge):
-    """Diagonal pairs of feet lift in turn, at a rate of its own in each environment; who falls is reset, and one after the other is."""
+    """Diagonal pairs of feet lift in turn, at a rate of its own in each environment; who falls is reset, and one
+    after the other is."""
     n, substeps, calls, resets = 8, 20, int(62_500 * share), 0
     batch = costate.Batch(costate.Model("go1_stand"), n, threads=2, substeps=substeps)
     model = batch.model
     q, _ = model.initial_state()
-    targets = numpy.array([q[model.joint_slices(joint)[0]][0] for joint in model.actuators])  # servos have the names of joints
+    # servos have the names of joints
+    targets = numpy.array([q[model.joint_slices(joint)[0]][0] for joint in model.actuators])
     first_pair = numpy.array(["FL" in name or "RR" in name for name in model.actuators])
     bends = numpy.array([1.0 if "calf" in name else -0.5 if "thigh" in name else 0.0 for name in model.actuators])
     rates = 1 + 0.2 * numpy.arange(n)
@@ -84,15 +92,16 @@ def marching(costate, numpy, share, judge):
         if k == calls // 10:
             first = resident(os.getpid())
     grown = resident(os.getpid()) - first
-    print(f"go1_stand marching, {calls * n * substeps} steps in {time.monotonic() - began:.0f} s, {resets} resets, of which {falls} after a fall")
-    judge(grown < MOST_GROWTH, f"memory {resident(os.getpid()) / 1e6:.1f} MB, {grown / 1e3:+.0f} kB since a tenth of the calls")
+    print(f"go1_stand marching, {calls * n * substeps} steps in {time.monotonic() - began:.0f} s, "
+          f"{resets} resets, of which {falls} after a fall")
+    judge(grown < MOST_GROWTH, of_memory(first, grown))
 
 
 def watching(program, share, judge):
     """86 400 simulated seconds with a reader of the events."""
     steps, speed = int(86_400 / 0.000416666667 * share), 1000
-    child = subprocess.Popen([program, "watch", "pendulum_1", "--steps", str(steps), "--speed", str(speed), "--port", "0", "--json"],
-                             stdout=subprocess.PIPE, text=True)
+    run = ["--steps", str(steps), "--speed", str(speed), "--port", "0", "--json"]
+    child = subprocess.Popen([program, "watch", "pendulum_1", *run], stdout=subprocess.PIPE, text=True)
     answer = ""
     while not answer.endswith("}\n"):
         answer += child.stdout.readline()
@@ -111,8 +120,9 @@ def watching(program, share, judge):
     first = resident(child.pid)
     time.sleep(seconds * 0.85)
     grown = resident(child.pid) - first
-    print(f"watch pendulum_1, {86_400 * share:.0f} simulated seconds in {time.monotonic() - began:.0f} s, {read[0] / 1e6:.1f} MB of events read")
-    judge(grown < MOST_GROWTH, f"memory {resident(child.pid) / 1e6:.1f} MB, {grown / 1e3:+.0f} kB since a tenth of the day")
+    print(f"watch pendulum_1, {86_400 * share:.0f} simulated seconds in {time.monotonic() - began:.0f} s, "
+          f"{read[0] / 1e6:.1f} MB of events read")
+    judge(grown < MOST_GROWTH, of_memory(first, grown))
     child.terminate()
     child.wait()
 
@@ -123,7 +133,8 @@ def reference(costate, numpy):
     x, _ = batch.state()
     u = numpy.full((20, 3, batch.nu), 0.1)
     states, completed = batch.rollout(x, u)
-    gradient = batch.backward(numpy.concatenate([x[None], states[:-1]]), u, numpy.ones((20, 3, batch.ndx)), completed)
+    before = numpy.concatenate([x[None], states[:-1]])
+    gradient = batch.backward(before, u, numpy.ones((20, 3, batch.ndx)), completed)
     return states.tobytes() + gradient.u.tobytes()
 
 

@@ -1,6 +1,7 @@
-"""One random sequence of Python calls: on models, batches, scenes and environments, with arguments that are mostly right, in threads, after fork(),
-interrupted by signals. Usage: random_calls.py SEED [CALLS]. Exits with 1 and the history if a call fails in another way than by an
-exception of the library, ValueError or TypeError with one clear line; ends by itself if nothing hangs."""
+"""One random sequence of Python calls: on models, batches, scenes and environments, with arguments that are mostly
+right, in threads, after fork(), interrupted by signals. Usage: random_calls.py SEED [CALLS]. Exits with 1 and the
+history if a call fails in another way than by an exception of the library, ValueError or TypeError with one clear
+line; ends by itself if nothing hangs."""
 import copy
 import os
 import pickle
@@ -17,10 +18,12 @@ import costate
 import costate.gym
 
 NAMES = ["throw", "pendulum_5", "hopper", "go1_stand", "box_slide", "distant_push"]
-WRONG_TEXTS = ["", "{", "{}", '{"bodies": 3}', "<robot", "<mujoco/>", '<sdf version="1.9"/>', "[" * 5000, "\0", "nan"]
+WRONG_TEXTS = ["", "{", "{}", '{"bodies": 3}', "<robot", "<mujoco/>", '<sdf version="1.9"/>', "[" * 5000, "\0",
+               "nan"]
+FORMATS = ["json", "urdf", "mjcf", "sdf", "x"]
 ALLOWED = (costate.Error, ValueError, TypeError)
-LONGEST = 600  # letters of a message
-SECONDS = 60   # that the whole sequence may take
+LONGEST = 600       # letters of a message
+CHILD_SECONDS = 30  # that the calls after a fork may take
 
 
 class Calls:
@@ -31,8 +34,9 @@ class Calls:
 
     def run(self):
         for _ in range(self.calls):
-            self.call(self.r.choices([self.on_model, self.on_batch, self.on_scene, self.on_environment, self.make, self.drop, self.in_threads,
-                                      self.after_fork, self.interrupted], [6, 6, 2, 2, 2, 1, 1, 0.3, 0.5])[0])
+            kinds = {self.on_model: 6, self.on_batch: 6, self.on_scene: 2, self.on_environment: 2, self.make: 2,
+                     self.drop: 1, self.in_threads: 1, self.after_fork: 0.3, self.interrupted: 0.5}
+            self.call(self.r.choices(list(kinds), list(kinds.values()))[0])
 
     def call(self, kind):
         """A call of a kind, which may be refused."""
@@ -54,11 +58,13 @@ class Calls:
         number = r.choice([numpy.nan, numpy.inf, 1e300, -1e300, 1e-320])
         spoiled = array.copy()
         spoiled.flat[r.randrange(array.size)] = number
-        return r.choice([array.astype(numpy.float32), array.tolist(), numpy.repeat(array, 2, -1)[..., ::2], array[..., :-1], array[None], spoiled,
-                         array.astype(">f8"), array.astype(complex), numpy.asfortranarray(array), array.astype(str), None, "x", 3, array.T, array * 0])
+        return r.choice([array.astype(numpy.float32), array.tolist(), numpy.repeat(array, 2, -1)[..., ::2],
+                         array[..., :-1], array[None], spoiled, array.astype(">f8"), array.astype(complex),
+                         numpy.asfortranarray(array), array.astype(str), None, "x", 3, array.T, array * 0])
 
     def index(self, n):
-        return self.r.choice([self.r.randrange(max(n, 1)), self.r.randrange(max(n, 1)), -1, n, 2**31, 1.5, "none", None])
+        right = self.r.randrange(max(n, 1))
+        return self.r.choice([right, right, -1, n, 2**31, 1.5, "none", None])
 
     def noise(self, *shape):
         return numpy.random.default_rng(self.r.randrange(1000)).normal(size=shape)
@@ -75,15 +81,17 @@ class Calls:
         q, v, u, bar, w = (self.bent(a) for a in (q, v, u, self.noise(nv), self.noise(nv)))
         named = r.choice(m.parameter_names)
         r.choice([
-            lambda: m.step(q, v, u), lambda: m.step_vjp(q, v, u, bar, w), lambda: m.step_jvp(q, v, u, bar, w), lambda: m.step_jacobian(q, v, u),
-            lambda: m.contacts(q, v, u), lambda: m.state_step(self.bent(x), u), lambda: m.state_step_jacobian(self.bent(x), u, parameters=True),
-            lambda: m.observe(self.bent(x), u), lambda: m.residual(self.bent(x), u), lambda: m.retract(q, bar), lambda: m.difference(q, q),
+            lambda: m.step(q, v, u), lambda: m.step_vjp(q, v, u, bar, w), lambda: m.step_jvp(q, v, u, bar, w),
+            lambda: m.step_jacobian(q, v, u), lambda: m.contacts(q, v, u), lambda: m.state_step(self.bent(x), u),
+            lambda: m.state_step_jacobian(self.bent(x), u, parameters=True), lambda: m.observe(self.bent(x), u),
+            lambda: m.residual(self.bent(x), u), lambda: m.retract(q, bar), lambda: m.difference(q, q),
             lambda: m.forward_dynamics(q, v, bar), lambda: m.inverse_dynamics(q, v, bar), lambda: m.mass_matrix(q),
             lambda: m.forward_dynamics_derivatives(q, v, bar), lambda: m.body_pose(q, self.index(len(m.bodies))),
-            lambda: m.joint_slices(self.index(nv)), lambda: m.keyframe(self.index(1)), lambda: m.sensor_slice(self.index(1)),
+            lambda: m.joint_slices(self.index(nv)), lambda: m.keyframe(self.index(1)),
+            lambda: m.sensor_slice(self.index(1)), lambda: costate.transition(m, self.bent(x), u),
             lambda: m.set_parameter(r.choice([named, named[:-1], ""]), r.choice([1, 0.5, -1, numpy.nan, "x"])),
-            lambda: setattr(m, "parameters", self.bent(m.parameters * (1 + 1e-3 * self.noise(len(m.parameters))))),
-            lambda: costate.transition(m, self.bent(x), u), lambda: repr(m), lambda: (m.joint_limits, m.actuator_limits, m.parents)])()
+            lambda: setattr(m, "parameters", self.bent(m.parameters * (1 + 1e-3 * self.noise(m.nparam)))),
+            lambda: repr(m), lambda: (m.joint_limits, m.actuator_limits, m.parents)])()
 
     def on_batch(self):
         if not self.batches:
@@ -96,51 +104,67 @@ class Calls:
         x, u, bar = self.bent(x), self.bent(u), self.bent(self.noise(steps, n, b.ndx))
         envs = r.choice([None, [self.index(n)], numpy.ones(n, bool), numpy.zeros(n, bool), [], [0, 0], range(n)])
         first = u[0] if isinstance(u, numpy.ndarray) and u.ndim == 3 and len(u) else u
+        parameters = self.bent(numpy.asarray(b.model.parameters))
         r.choice([
-            lambda: b.reset(envs), lambda: b.reset(envs, x), lambda: b.advance(first), lambda: b.residuals(), lambda: b.step(x, first),
-            lambda: b.rollout(x, u), lambda: b.backward(states, u, bar), lambda: b.backward(states, u, bar, wanted=r.choice([("x",), ("z",), ()])),
-            lambda: b.jacobian(x, first, envs), lambda: b.jacobian(x, first, parameters=True), lambda: b.contacts(x, first), lambda: b.sensors(x, first),
-            lambda: b.run(x, u), lambda: b.run_vjp(x, u, states_bar=bar), lambda: b.jvp(x, u, u_dot=u), lambda: b.hvp(x, u, bar, u_dot=u),
-            lambda: b.poses(x, [self.index(1)]), lambda: b.set_parameters(self.bent(numpy.asarray(b.model.parameters))), lambda: b.frames(["none"])])()
+            lambda: b.reset(envs), lambda: b.reset(envs, x), lambda: b.advance(first), lambda: b.residuals(),
+            lambda: b.step(x, first), lambda: b.rollout(x, u), lambda: b.backward(states, u, bar),
+            lambda: b.backward(states, u, bar, wanted=r.choice([("x",), ("z",), ()])),
+            lambda: b.jacobian(x, first, envs), lambda: b.jacobian(x, first, parameters=True),
+            lambda: b.contacts(x, first), lambda: b.sensors(x, first), lambda: b.run(x, u),
+            lambda: b.run_vjp(x, u, states_bar=bar), lambda: b.jvp(x, u, u_dot=u),
+            lambda: b.hvp(x, u, bar, u_dot=u), lambda: b.poses(x, [self.index(1)]),
+            lambda: b.set_parameters(parameters), lambda: b.frames(["none"])])()
 
     def on_scene(self):
         if not self.scenes:
             return self.make()
         r, s = self.r, self.r.choice(self.scenes)
         y = self.bent(s.start * (1 + 1e-3 * self.noise(len(s.start))))
-        r.choice([lambda: s.loss(y), lambda: s.gradient(y), lambda: s.loss_and_gradient(y), lambda: s.rollout(y), lambda: s.bounds,
-                  lambda: s.optimize(r.choice([None, "lbfgs", "adam", "magic"]), iterations=r.choice([1, 2, -1])),
-                  lambda: s.loss(y, progress=lambda *_: r.random() < 0.9)])()
+        r.choice([
+            lambda: s.loss(y), lambda: s.gradient(y), lambda: s.loss_and_gradient(y), lambda: s.rollout(y),
+            lambda: s.bounds, lambda: s.loss(y, progress=lambda *_: r.random() < 0.9),
+            lambda: s.optimize(r.choice([None, "lbfgs", "adam", "magic"]), iterations=r.choice([1, 2, -1]))])()
 
     def on_environment(self):
         r = self.r
         if not self.environments or r.random() < 0.1:
             self.environments.append(costate.gym.make_vec(
-                r.choice(["hopper", "pendulum-2", "quadruped", "none"]), r.choice([1, 3, 3, 0, -1]), threads=r.choice([1, 2, -1]),
-                autoreset_mode=r.choice(["SameStep", "NEXT_STEP", "DISABLED", "x"]), dtype=r.choice(["f4", "f8", "i4"]),
-                randomize=r.choice([None, {"bodies/*/mass": (0.9, 1.1)}, {"bodies/*/mass": (2, 1)}, {"none": (1, 2)}])))
+                r.choice(["hopper", "pendulum-2", "quadruped", "none"]), r.choice([1, 3, 3, 0, -1]),
+                threads=r.choice([1, 2, -1]), autoreset_mode=r.choice(["SameStep", "NEXT_STEP", "DISABLED", "x"]),
+                dtype=r.choice(["f4", "f8", "i4"]),
+                randomize=r.choice([None, {"bodies/*/mass": (0.9, 1.1)}, {"bodies/*/mass": (2, 1)},
+                                    {"none": (1, 2)}])))
             self.environments[-1].reset(seed=r.randrange(10))
         e = r.choice(self.environments)
         n, actions = e.num_envs, self.bent(self.noise(e.num_envs, e.single_action_space.shape[0]))
+        options = r.choice([{"x": self.bent(e.state)}, {"t": self.bent(numpy.arange(n))}, {"z": 1},
+                            {"reset_mask": numpy.ones(n, bool)}, 3])
         r.choice([
-            lambda: e.reset(seed=r.choice([None, 0, -1, 1.5, [1], 2**64, range(n)])), lambda: e.step(actions), lambda: e.step(actions),
-            lambda: e.step_with_jacobian(actions), lambda: e.restore(e.snapshot()), lambda: e.restore({}), lambda: repr(e),
-            lambda: e.reset(options=r.choice([{"x": self.bent(e.state)}, {"t": self.bent(numpy.arange(n))}, {"z": 1}, {"reset_mask": numpy.ones(n, bool)}, 3])),
-            lambda: e.state, lambda: e.parameters, lambda: e.observation_jacobian()])()
+            lambda: e.reset(seed=r.choice([None, 0, -1, 1.5, [1], 2**64, range(n)])),
+            lambda: e.reset(options=options), lambda: e.step(actions), lambda: e.step(actions),
+            lambda: e.step_with_jacobian(actions), lambda: e.restore(e.snapshot()), lambda: e.restore({}),
+            lambda: repr(e), lambda: e.state, lambda: e.parameters, lambda: e.observation_jacobian()])()
 
     def make(self):
         r, m = self.r, self.r.choice(self.models)
 
         def batch():
-            self.batches.append(costate.Batch(m, r.choice([1, 2, 5, 0, -1, 2**40, 1.5]), threads=r.choice([0, 1, 2, -1]), substeps=r.choice([1, 2, 0]),
-                                              own_parameters=r.random() < 0.3, ambient=r.random() < 0.2))
+            self.batches.append(costate.Batch(
+                m, r.choice([1, 2, 5, 0, -1, 2**40, 1.5]), threads=r.choice([0, 1, 2, -1]),
+                substeps=r.choice([1, 2, 0]), own_parameters=r.random() < 0.3, ambient=r.random() < 0.2))
+
+        def batch_again():
+            self.batches.append(pickle.loads(pickle.dumps(r.choice(self.batches))))
 
         r.choice([
-            lambda: self.models.append(costate.Model(r.choice([*NAMES, "none", "", "/", "\0"]))), lambda: self.models.append(m.copy()),
-            lambda: self.models.append(pickle.loads(pickle.dumps(m))), lambda: self.models.append(copy.deepcopy(m)), batch, batch, batch,
-            lambda: self.batches.append(pickle.loads(pickle.dumps(r.choice(self.batches)))) if self.batches else batch(),
-            lambda: self.scenes.append(costate.Scene(r.choice(NAMES))), lambda: self.scenes.append(costate.Scene(m)),
-            lambda: costate.Model.from_string(r.choice(WRONG_TEXTS), r.choice([None, "json", "urdf", "mjcf", "sdf", "x"]))])()
+            lambda: self.models.append(costate.Model(r.choice([*NAMES, "none", "", "/", "\0"]))),
+            lambda: self.models.append(m.copy()), lambda: self.models.append(pickle.loads(pickle.dumps(m))),
+            lambda: self.models.append(copy.deepcopy(m)), batch, batch, batch,
+            batch_again if self.batches else batch,
+            lambda: self.scenes.append(costate.Scene(r.choice(NAMES))),
+            lambda: self.scenes.append(costate.Scene(m)),
+            lambda: costate.Model.from_string(r.choice(WRONG_TEXTS), r.choice([None, *FORMATS]))
+        ])()
 
     def drop(self):
         """Closes or forgets something. What is closed stays in use."""
@@ -177,7 +201,7 @@ class Calls:
         """The calls of a child on what it inherits. A batch of the parent is refused there; nothing hangs."""
         child = os.fork()
         if child == 0:
-            signal.alarm(SECONDS // 2)
+            signal.alarm(CHILD_SECONDS)
             try:
                 for _ in range(3):
                     self.call(self.r.choice([self.on_model, self.on_batch, self.make]))
@@ -217,7 +241,8 @@ def reference():
     x, _ = batch.state()
     u = numpy.full((20, 3, batch.nu), 0.1)
     states, completed = batch.rollout(x, u)
-    gradient = batch.backward(numpy.concatenate([x[None], states[:-1]]), u, numpy.ones((20, 3, batch.ndx)), completed)
+    before = numpy.concatenate([x[None], states[:-1]])
+    gradient = batch.backward(before, u, numpy.ones((20, 3, batch.ndx)), completed)
     return states.tobytes() + gradient.u.tobytes()
 
 

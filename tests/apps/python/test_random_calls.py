@@ -1,5 +1,5 @@
-"""Random sequences of Python calls (random_calls.py), each in a process of its own. $COSTATE_RANDOM_CALLS is the number of sequences,
-by default few. A failure is repeated alone by `python3 random_calls.py SEED`."""
+"""Random sequences of Python calls (random_calls.py), each in a process of its own. $COSTATE_RANDOM_CALLS is the
+number of sequences, by default few. A failure is repeated alone by `python3 random_calls.py SEED`."""
 import os
 import subprocess
 import sys
@@ -15,5 +15,6 @@ class RandomCalls(unittest.TestCase):
     def test_calls_are_done_or_refused_by_one_clear_line(self):
         for seed in range(SEQUENCES):
             with self.subTest(seed=seed):
-                run = subprocess.run([sys.executable, PROGRAM, str(seed)], capture_output=True, text=True, timeout=LIMIT)
+                command = [sys.executable, PROGRAM, str(seed)]
+                run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
                 self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))

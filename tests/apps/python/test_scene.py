@@ -243,7 +243,7 @@ class SceneTest(unittest.TestCase):
                 "scene.loss(scene.start)\n"
                 "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)")
         scene = json.dumps(dict(LEARNED, steps=2_000_000))
-        grown = subprocess.run([sys.executable, "-c", code, scene], stdout=subprocess.PIPE, text=True, check=True).stdout
+        grown = subprocess.check_output([sys.executable, "-c", code, scene], text=True)
         self.assertLess(int(grown), 4000)  # kB
 
     def test_parameters_of_the_model_count(self):
