@@ -359,6 +359,8 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
     CHECK_NOTHROW(mjcf(one_body("<geom size='1' solref='.02 1' condim='3'/>"), true));
     CHECK(mjcf("<default><geom solref='.01 1'/></default>" + one_body("<geom size='1'/>")).warnings.size() ==
           1);
+    // of two signs: the usual one
+    CHECK_NOTHROW(mjcf(one_body("<geom size='1' solref='-1 1'/>"), true));
 }
 
 TEST_CASE("MJCF: an equality of bodies that do not move relative to each other holds nothing") {

@@ -141,9 +141,8 @@ void put_softness(const MjcfContext& context, const MjcfAttributes& a, const cha
             "set it in \"contact\" of the scene");
     };
     const Softness usual;
-    put(solref, usual.solref, "solref", [](std::vector<double>& x) {
-        if ((x[0] > 0) != (x[1] > 0))
-            x.assign(Softness().solref.begin(), Softness().solref.end());  // as MuJoCo
+    put(solref, usual.solref, "solref", [&](std::vector<double>& x) {
+        if ((x[0] > 0) != (x[1] > 0)) x.assign(usual.solref.begin(), usual.solref.end());  // as MuJoCo
     });
     put(solimp, usual.solimp, "solimp", [](std::vector<double>& x) {
         for (const size_t share : {0, 1, 3})
