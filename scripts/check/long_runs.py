@@ -127,33 +127,23 @@ def watching(program, share, judge):
     child.wait()
 
 
-def reference(costate, numpy):
-    """The bits of a rollout and its gradient."""
-    batch = costate.Batch(costate.Model("hopper"), 3, threads=2)
-    x, _ = batch.state()
-    u = numpy.full((20, 3, batch.nu), 0.1)
-    states, completed = batch.rollout(x, u)
-    before = numpy.concatenate([x[None], states[:-1]])
-    gradient = batch.backward(before, u, numpy.ones((20, 3, batch.ndx)), completed)
-    return states.tobytes() + gradient.u.tobytes()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--share", type=float, default=1)
     options = parser.parse_args()
     os.environ["COSTATE_LIBRARY"] = str(next((options.build / "apps" / "c_api").glob("libcostate.so")).resolve())
-    sys.path.insert(0, str(ROOT / "apps" / "python"))
+    sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "tests" / "apps" / "python")]
     import numpy
 
     import costate
+    from random_calls import reference
     program, judge = options.build.resolve() / "costate", Judge()
-    before = reference(costate, numpy)
+    before = reference()
     standing(program, options.share, judge)
     marching(costate, numpy, options.share, judge)
     watching(program, options.share, judge)
-    judge(reference(costate, numpy) == before, "a rollout and its gradient have the bits of before")
+    judge(reference() == before, "a rollout and its gradient have the bits of before")
     sys.exit(judge.failed)
 
 
