@@ -91,6 +91,7 @@ class Go1Test(unittest.TestCase):
                 z = (z - z.mean(1, keepdims=True)) / numpy.sqrt(z.var(1, keepdims=True) + 1e-5)
                 y = layer["scale"] * z + layer["shift"]
         numpy.testing.assert_allclose(numpy.tanh(y), self.learner.policy(observations).numpy(), atol=2e-5)
+        numpy.testing.assert_allclose(learn.read_policy(self.policy)(observations).numpy(), numpy.tanh(y), atol=1e-12)
         self.assertEqual((policy["control_step"], policy["control_scale"]), (0.02, 12 * [0.5]))
 
     @unittest.skipUnless(os.path.isfile(WALK), "COSTATE_C_GO1_WALK does not name the program")

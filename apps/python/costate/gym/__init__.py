@@ -19,12 +19,12 @@ import numpy
 from .env import Env
 from .episodes import Jacobian
 from .spaces import AutoresetMode
-from .task import Ranges, RewardGradient, Task
+from .task import Plant, Ranges, RewardGradient, Task
 from .tasks import Ant, CartpoleSwingUp, HalfCheetah, Hopper, Pendulum, Quadruped
 from .vector import VectorEnv
 
-__all__ = ["make", "make_vec", "make_task", "register", "Env", "VectorEnv", "Task", "Jacobian", "RewardGradient",
-           "AutoresetMode", "TASKS", "IDS"]
+__all__ = ["make", "make_vec", "make_task", "register", "Env", "VectorEnv", "Task", "Plant", "Jacobian",
+           "RewardGradient", "AutoresetMode", "TASKS", "IDS"]
 
 TASKS: Dict[str, Callable[[], Task]] = {f"pendulum-{n}": partial(Pendulum, n) for n in range(1, 8)}
 TASKS.update({"cartpole-swing-up": CartpoleSwingUp, "hopper": Hopper, "half-cheetah": HalfCheetah, "ant": Ant,
@@ -50,10 +50,11 @@ def make(task: Union[Task, str], dtype: Any = numpy.float64, randomize: Optional
 
 def make_vec(task: Union[Task, str], num_envs: int, threads: int = 0,
              autoreset_mode: Any = AutoresetMode.SAME_STEP, dtype: Any = numpy.float64,
-             randomize: Optional[Ranges] = None, render_mode: Optional[str] = None) -> VectorEnv:
+             randomize: Optional[Ranges] = None, render_mode: Optional[str] = None,
+             plant: Optional[Plant] = None) -> VectorEnv:
     """A `VectorEnv` of a task or its name; threads: 0 means one per core; the rest as for `VectorEnv`."""
     chosen = make_task(task) if isinstance(task, str) else task
-    return VectorEnv(chosen, num_envs, threads, autoreset_mode, dtype, randomize, render_mode)
+    return VectorEnv(chosen, num_envs, threads, autoreset_mode, dtype, randomize, render_mode, plant)
 
 
 def register() -> None:

@@ -9,7 +9,7 @@ import numpy.typing
 from .._arrays import Array, ArrayLike, Mask, integers, numbers
 from ..batch import Batch
 from ..errors import BadArgument
-from .task import Randomization, Ranges, Steps, Task
+from .task import Plant, Randomization, Ranges, Steps, Task
 
 Infos = Dict[str, Any]
 
@@ -31,14 +31,19 @@ class Episodes:
     modified.
 
     randomize: ranges of factors of parameters, as of Randomization, instead of those of the task; each environment
-    then has its own parameters (n, nparam), drawn at the start of every episode."""
+    then has its own parameters (n, nparam), drawn at the start of every episode. plant: steps the environments in
+    place of the model."""
 
-    def __init__(self, task: Task, n: int, threads: int, randomize: Optional[Ranges] = None) -> None:
+    def __init__(self, task: Task, n: int, threads: int, randomize: Optional[Ranges] = None,
+                 plant: Optional[Plant] = None) -> None:
         self.task, self.n = task, n
         ranges = task.randomize if randomize is None else randomize
+        if plant is not None and ranges:
+            raise ValueError("a plant has parameters of its own, which cannot be randomized: give randomize={}")
         self._randomization = Randomization(task.model, ranges) if ranges else None
         self.batch = Batch(task.model, n, threads=threads, substeps=task.substeps, ambient=True,
                            own_parameters=self._randomization is not None)
+        self._plant: Plant = self.batch if plant is None else plant
         self.parameters: Optional[Array] = None
         if self._randomization is not None:
             self.parameters = numpy.repeat(self._randomization.nominal[None], n, 0)
@@ -115,7 +120,7 @@ class Episodes:
     def step(self, given: ArrayLike) -> Tuple[Array, Mask, Mask, Mask]:
         """(rewards, terminated, truncated, diverged), each (n), of a control step."""
         x, t, actions = self.x, self.t, self.actions(given)
-        x_next, diverged = self.batch.step(self.kicked(x, t), self.controls(actions))
+        x_next, diverged = self._plant.step(self.kicked(x, t), self.controls(actions))
         if self.task.carried:
             x_next = numpy.concatenate([x_next, self.task.carry(x, actions, x_next, t)], 1)
         with numpy.errstate(over="ignore", invalid="ignore"):  # rewards of diverged environments

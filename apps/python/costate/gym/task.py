@@ -6,7 +6,7 @@ differentiates rewards and observations by itself.
 """
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple, NoReturn, Optional, Tuple, Union
+from typing import Any, Mapping, NamedTuple, NoReturn, Optional, Protocol, Tuple, Union
 
 import numpy
 import numpy.typing
@@ -15,6 +15,13 @@ from .._arrays import Array, Integers, Mask
 from ..model import Model
 
 Steps = numpy.typing.NDArray[numpy.int_]
+
+
+class Plant(Protocol):
+    """What moves as the model says, or nearly so: a `costate.Batch`, another engine, a real robot."""
+
+    def step(self, x: Array, u: Array) -> Tuple[Array, Mask]:
+        """(states (n, model.nx) after a control step from x (n, model.nx) under u (n, nu), diverged (n) bool)"""
 
 
 class RewardGradient(NamedTuple):

@@ -9,7 +9,7 @@ from .._arrays import Array, ArrayLike, Mask, mask
 from .episodes import Episodes, divergence, only, parts
 from .rendering import MODES, Rendering
 from .spaces import AutoresetMode, Box, VectorEnvBase
-from .task import Ranges, Task
+from .task import Plant, Ranges, Task
 
 Step = Tuple[Any, Array, Mask, Mask, Dict[str, Any]]
 
@@ -24,7 +24,8 @@ class VectorEnv(VectorEnvBase):
     `reset` with the option "reset_mask".
 
     Environment i of a VectorEnv with seed s has the same results, bit by bit, as an Env with seed s + i. dtype,
-    randomize and render_mode as for `Env`.
+    randomize and render_mode as for `Env`. plant: a `Plant` that steps the environments in place of the model, to see
+    how a policy does in another engine; derivatives remain those of the model.
     """
 
     metadata: Dict[str, Any] = {"render_modes": MODES, "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -33,12 +34,12 @@ class VectorEnv(VectorEnvBase):
 
     def __init__(self, task: Task, num_envs: int, threads: int = 0, autoreset_mode: Any = AutoresetMode.SAME_STEP,
                  dtype: Any = numpy.float64, randomize: Optional[Ranges] = None,
-                 render_mode: Optional[str] = None) -> None:
+                 render_mode: Optional[str] = None, plant: Optional[Plant] = None) -> None:
         self.task, self.num_envs, self.dtype = task, num_envs, numpy.dtype(dtype)
         self._mode, self.render_mode = _mode(autoreset_mode), render_mode
         self._rendering = Rendering(task, render_mode, num_envs)
         self.metadata = {**self.metadata, "autoreset_mode": self._mode, "render_fps": self._rendering.fps}
-        self._episodes = Episodes(task, num_envs, threads, randomize)
+        self._episodes = Episodes(task, num_envs, threads, randomize, plant)
         self._over: Mask = numpy.zeros(num_envs, bool)  # which reset in the next step
         shape, kind = (task.observation_size,), self.dtype.type
         self.single_observation_space = Box(-numpy.inf, numpy.inf, shape, kind)

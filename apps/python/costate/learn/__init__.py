@@ -12,7 +12,7 @@ the library steps all environments.
 """
 from .ahac import AHAC, AHACSettings
 from .command import Experiment, Trial, command
-from .export import export
+from .export import export, read_policy
 from .learner import Learner, Settings
 from .networks import Actor, Normalizer, perceptron
 from .noise import gradient_noise
@@ -25,5 +25,5 @@ from .table import markdown, summarize, write_table
 
 __all__ = ["Learner", "Settings", "PPO", "PPOSettings", "SAC", "SACSettings", "SHAC", "SHACSettings", "AHAC",
            "AHACSettings", "SAPO", "SAPOSettings", "Actor", "Normalizer", "perceptron", "Evaluation", "evaluate",
-           "replay", "train", "store", "load", "write_curve", "export", "Experiment", "Trial", "command",
+           "replay", "train", "store", "load", "write_curve", "export", "read_policy", "Experiment", "Trial", "command",
            "gradient_noise", "summarize", "markdown", "write_table"]

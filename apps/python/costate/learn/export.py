@@ -3,14 +3,17 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any, Dict, List
 
 import numpy
 import torch
 from torch import nn
 
+from ..errors import BadFile
 from ..model import PathLike
 from .learner import Learner
+from .runs import Policy
 from .sac import SquashedActor
 
 
@@ -43,6 +46,27 @@ def export(learner: Learner, path: PathLike) -> None:
     os.replace(part, path)
 
 
+def read_policy(path: PathLike) -> Policy:
+    """The policy in a file of `export`: a function from observations (n, observation size) to actions (n, nu), in
+    double precision. Raises BadFile for files that hold none."""
+    try:
+        policy = json.loads(Path(path).read_text())
+        mean, deviation = (_tensor(policy[name]) for name in ("mean", "deviation"))
+        layers = [{name: _tensor(numbers) for name, numbers in layer.items()} for layer in policy["layers"]]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadFile(f"{os.fspath(path)}: no policy that costate.learn.export has written: {error}") from None
+
+    def act(observations: torch.Tensor) -> torch.Tensor:
+        y = ((observations.double() - mean) / deviation).clamp(-10, 10)
+        for layer in layers:
+            y = nn.functional.linear(y, layer["weight"], layer["bias"])
+            if "scale" in layer:
+                y = nn.functional.layer_norm(nn.functional.elu(y), y.shape[-1:], layer["scale"], layer["shift"])
+        return y.tanh()
+
+    return act
+
+
 def _layers(network: nn.Sequential) -> List[Dict[str, Any]]:
     layers: List[Dict[str, Any]] = []
     for module in network:
@@ -58,3 +82,7 @@ def _numbers(tensor: torch.Tensor) -> Any:
     if tensor.dim() > 1:
         return [_numbers(row) for row in tensor]
     return [float(str(number)) for number in tensor.detach().numpy()]
+
+
+def _tensor(numbers: Any) -> torch.Tensor:
+    return torch.tensor(numbers, dtype=torch.float64)

@@ -13,7 +13,7 @@ import torch
 
 from .._arrays import Array, Integers
 from ..gym import make_task, make_vec
-from ..gym.task import Task
+from ..gym.task import Plant, Ranges, Task
 from ..model import PathLike
 from ..viewer import view
 from .learner import Learner
@@ -31,12 +31,12 @@ class Evaluation(NamedTuple):
     controls: Array  # (steps, n, nu) of the model
 
 
-def evaluate(task: Union[Task, str], policy: Policy, starts: int = 8, seed: int = 1000,
-             threads: int = 1) -> Evaluation:
+def evaluate(task: Union[Task, str], policy: Policy, starts: int = 8, seed: int = 1000, threads: int = 1,
+             randomize: Optional[Ranges] = None, plant: Optional[Plant] = None) -> Evaluation:
     """Episodes of a policy, a function from observations (n, observation_size) to actions (n, nu), from the same
-    starts for the same seed."""
+    starts for the same seed; randomize and plant as of `costate.gym.VectorEnv`."""
     chosen = make_task(task) if isinstance(task, str) else task
-    env = make_vec(chosen, starts, threads, autoreset_mode="DISABLED")
+    env = make_vec(chosen, starts, threads, autoreset_mode="DISABLED", randomize=randomize, plant=plant)
     observation, _ = env.reset(seed=seed)
     returns, lengths = numpy.zeros(starts), numpy.zeros(starts, numpy.int32)
     alive, states, controls = numpy.ones(starts, bool), [env.state], []

@@ -1,0 +1,90 @@
+"""Policies that costate.learn has exported, in costate and in MuJoCo: a table of their returns in Markdown.
+
+policies_beside_mujoco.py costate_mujoco_plant FILE.xml TASK POLICY.json... [--starts 16] [--seed 1000] [--view run.html]
+
+FILE.xml is the robot as MuJoCo has it, with the same coordinates and actuators in the same order as the model of the task.
+TASK is a name of costate.gym, or FILE.py:CLASS, or FILE.py:CLASS:ARGUMENT for a class of an example, such as
+learn_go1.py:Go1:springs. Both engines run the same episodes, with the same starts, commands and pushes, and the parameters
+of their own files, none of which is drawn. MuJoCo steps as its file says, for the control step of the task.
+"""
+import argparse
+import importlib.util
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+
+import costate
+from costate import gym, learn
+
+
+class MuJoCo:
+    """A `costate.gym.Plant`: the program costate_mujoco_plant with a file, for control steps of so many seconds."""
+
+    def __init__(self, program, file, control_step):
+        self.process = subprocess.Popen([program, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        head = self.process.stdout.readline().split()
+        if len(head) != 4:
+            raise SystemExit(self.process.wait())  # the program has said why
+        self.nq, self.nv, self.nu = map(int, head[:3])
+        self.substeps = round(control_step / float(head[3]))
+        if abs(self.substeps * float(head[3]) - control_step) > 1e-9:
+            raise SystemExit(f"{file}: control steps of {control_step} s are no multiple of its {float(head[3])} s")
+
+    def step(self, x, u):
+        n, width = len(x), self.nq + self.nv
+        self.process.stdin.write(struct.pack("=qq", n, self.substeps) + numpy.concatenate([x, u], 1).tobytes())
+        self.process.stdin.flush()
+        answer = self.process.stdout.read(8 * n * (width + 1))
+        after = numpy.frombuffer(answer).reshape(n, width + 1)
+        return after[:, :width].copy(), after[:, width] != 0
+
+
+def task_of(text):
+    if ".py:" not in text:
+        return gym.make_task(text)
+    file, name, *arguments = text.split(":")
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return getattr(module, name)(*arguments)
+
+
+def cell(found):
+    return f"{found.returns.mean():.0f} +- {found.returns.std():.0f} | {found.lengths.mean():.0f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program", help="costate_mujoco_plant")
+    parser.add_argument("file")
+    parser.add_argument("task")
+    parser.add_argument("policies", nargs="+")
+    parser.add_argument("--starts", type=int, default=16)
+    parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--view", help="write a page of the first episode of the last policy in MuJoCo")
+    options = parser.parse_args()
+    task = task_of(options.task)
+    plant = MuJoCo(options.program, options.file, task.control_step)
+    if (plant.nq, plant.nv, plant.nu) != (task.model.nq, task.model.nv, task.model.nu):
+        raise SystemExit(f"{options.file} has {plant.nq} coordinates, {plant.nv} velocities and {plant.nu} controls, "
+                         f"{task!r} {task.model.nq}, {task.model.nv} and {task.model.nu}")
+    print("| policy | return in costate | length | return in MuJoCo | length | share |\n|---|---|---|---|---|---|")
+    for file in options.policies:
+        try:
+            policy = learn.read_policy(file)
+        except (costate.Error, OSError) as error:
+            raise SystemExit(str(error)) from None
+        ours, theirs = (learn.evaluate(task, policy, options.starts, options.seed, randomize={}, plant=each)
+                        for each in (None, plant))
+        print(f"| {file} | {cell(ours)} | {cell(theirs)} | {theirs.returns.mean() / ours.returns.mean():.2f} |",
+              flush=True)
+    if options.view:
+        print(f"wrote {learn.replay(task, theirs, options.view)}")
+
+
+if __name__ == "__main__":
+    main()
