@@ -110,6 +110,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
     Objective objective = read_objective(node, world, start.x0, file.parent_path(), n);
     Constraints constraints = read_constraints(node, world, start.x0, file.parent_path(), n);
     Randomization batch = read_batch(node, world, theta, parameters);
+    OptimizeSettings optimize = read_optimize(node, world, theta, parameters);
     const std::int64_t memory = read_memory(node, world);
     return {node.text_or("name", file.stem().string()),
             node.prose_or("description", ""),
@@ -125,7 +126,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
             std::move(constraints),
             std::move(parameters),
             std::move(start.initial_state),
-            read_optimize(node),
+            std::move(optimize),
             std::move(batch),
             memory,
             std::move(input.keyframes),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "adjoint/checkpoints/archive.hpp"
+#include "adjoint/optimize/stages.hpp"
 
 namespace costate {
 
@@ -100,12 +100,13 @@ private:
         variables_.start_at(total_.y);
         const OptimizeResult r = [&] {
             const Simulation::ScopedObjective scoped(rollout_.step(), objective);
-            return optimize(rollout_, variables_, share, within(pauses));
+            return optimize(rollout_, variables_, share,
+                            pauses_of_next(total_, pauses, method_, [&](ArchiveWriter& a) { transfer(a); }));
         }();
         const bool spent = r.iterations >= share.iterations ||
                            r.loss_evaluations >= share.max_loss_evaluations ||
                            r.gradient_evaluations >= share.max_gradient_evaluations;
-        total_ = with(r);
+        total_ = joined(total_, r);
         method_.clear();
         const std::vector<double> change = update_multipliers();
         if (r.stopped == "interrupted") return r.stopped;
@@ -165,57 +166,8 @@ private:
         }
     }
 
-    // The result of the rounds before, with one more.
-    OptimizeResult with(const OptimizeResult& r) const {
-        OptimizeResult all = total_;
-        all.final_loss = r.final_loss;
-        all.y = r.y;
-        all.iterations += r.iterations;
-        all.loss_evaluations += r.loss_evaluations;
-        all.gradient_evaluations += r.gradient_evaluations;
-        all.seconds += r.seconds;
-        // a round starts with the point at which the one before ended
-        for (size_t k = total_.losses.empty() ? 0 : 1; k < r.losses.size(); ++k) {
-            all.losses.push_back(r.losses[k]);
-            all.loss_seconds.push_back(total_.seconds + r.loss_seconds[k]);
-        }
-        for (size_t k = 0; k < r.gradient_norms.size(); ++k) {
-            all.gradient_norms.push_back(r.gradient_norms[k]);
-            all.gradient_iterations.push_back(total_.iterations + r.gradient_iterations[k]);
-        }
-        return all;
-    }
-
-    // The pauses of a round.
-    Pauses within(const Pauses& outer) {
-        Pauses inner = outer;
-        inner.resume = method_;
-        if (outer.progress)
-            inner.progress = [&](const OptimizeResult& r) {
-                if (!total_.losses.empty() && r.losses.size() == 1) return;
-                outer.progress(with(r));
-            };
-        if (outer.save)
-            inner.save = [&](const std::function<std::vector<char>()>& bytes, bool last) {
-                const auto all = [&] {
-                    ArchiveWriter writer;
-                    transfer(writer);
-                    writer(bytes());
-                    return std::move(writer.bytes);
-                };
-                outer.save(all, last);
-            };
-        return inner;
-    }
     void resume(const std::vector<char>& bytes) {
-        try {
-            ArchiveReader reader(bytes);
-            transfer(reader);
-            reader(method_);
-            if (!reader.at_end()) throw std::runtime_error("it is longer than a run of this scene");
-        } catch (const std::runtime_error& e) {
-            throw ResumeError(e.what());
-        }
+        method_ = resumed_run(bytes, [&](ArchiveReader& reader) { transfer(reader); });
         if (total_.y.size() != variables_.size())
             throw ResumeError("it has another number of variables than the scene");
     }
@@ -246,9 +198,14 @@ private:
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const Constraints& constraints, const OptimizeSettings& settings,
                         const Pauses& pauses, Objective* augmented) {
-    if (!constraints.empty()) return Rounds(rollout, variables, constraints, settings).run(pauses, augmented);
-    if (augmented) *augmented = rollout.step().objective();
-    return optimize(rollout, variables, settings, pauses);
+    RolloutLoss loss(rollout);
+    return in_stages(loss, variables, settings, pauses,
+                     [&](const Variables& start, const OptimizeSettings& stage, const Pauses& within) {
+                         if (!constraints.empty())
+                             return Rounds(rollout, start, constraints, stage).run(within, augmented);
+                         if (augmented) *augmented = rollout.step().objective();
+                         return optimize(rollout, start, stage, within);
+                     });
 }
 
 Objective augmented_objective(const Objective& objective, const Constraints& constraints) {

@@ -1,4 +1,5 @@
 #include "adjoint/optimize/problem.hpp"
+#include "adjoint/optimize/stages.hpp"
 
 #include "core/math/elementary.hpp"
 
@@ -99,29 +100,40 @@ Variables::Variables(const World& w, const ControlPlan& plan, const ParameterMap
       base_(start),
       parameters_(parameters),
       initial_state_(initial_state) {
-    std::vector<int> actuator;  // of controls_
     for (size_t n = 0; n < plan.channels().size(); ++n)
         for (int i = 0; plan.channels()[n].optimize && i < plan.channels()[n].size; ++i)
-            controls_.push_back(plan.channels()[n].offset + i), actuator.push_back(static_cast<int>(n));
+            controls_.push_back(plan.channels()[n].offset + i), actuators_.push_back(static_cast<int>(n));
     const int moving = size_of(parameters_);
     const auto n = static_cast<Eigen::Index>(controls_.size() + initial_state_.size()) + moving;
     start_.setZero(n);
     lower_.setConstant(n, -unlimited);
     upper_.setConstant(n, unlimited);
-    Eigen::Index k = 0;
-    for (const int i : controls_) {
-        // beyond its limits a control has no effect and a zero gradient
-        const ParameterInterval& limits = w.model.actuators[actuator[k]].control;
-        if (limits.lower >= 0) {
-            lower_[k] = base_.theta[limits.lower];
-            upper_[k] = base_.theta[limits.upper];
-        }
-        start_[k] = std::clamp(base_.z[i], lower_[k], upper_[k]);
-        ++k;
-    }
+    bound_controls();
+    const auto k = static_cast<Eigen::Index>(controls_.size());
+    for (Eigen::Index i = 0; i < k; ++i)
+        start_[i] = std::clamp(base_.z[controls_[i]], lower_[i], upper_[i]);
     start_.segment(k, moving) = variables_of(w.model, parameters_, base_.theta);
     lower_.segment(k, moving) = lower_bounds(parameters_);
     upper_.segment(k, moving) = upper_bounds(parameters_);
+}
+
+// Beyond its limits a control has no effect and a zero gradient.
+void Variables::bound_controls() {
+    for (size_t k = 0; k < actuators_.size(); ++k) {
+        const ParameterInterval& limits = world_.model.actuators[actuators_[k]].control;
+        if (limits.lower < 0) continue;
+        lower_[static_cast<Eigen::Index>(k)] = base_.theta[limits.lower];
+        upper_[static_cast<Eigen::Index>(k)] = base_.theta[limits.upper];
+    }
+}
+
+Variables Variables::with_parameters(const std::vector<std::pair<int, double>>& values) const {
+    Variables other = *this;
+    for (const auto& [index, value] : values)
+        other.base_.theta[index] = value;
+    other.bound_controls();
+    other.start_ = start_.cwiseMax(other.lower_).cwiseMin(other.upper_);
+    return other;
 }
 
 RolloutInputs Variables::inputs(const VecX<double>& y) const {
@@ -193,6 +205,60 @@ OptimizeResult run(Problem& p, const Pauses& pauses) {
 
 }  // namespace
 
+OptimizeResult joined(const OptimizeResult& before, const OptimizeResult& next) {
+    OptimizeResult all = before;
+    all.final_loss = next.final_loss;
+    all.y = next.y;
+    all.iterations += next.iterations;
+    all.loss_evaluations += next.loss_evaluations;
+    all.gradient_evaluations += next.gradient_evaluations;
+    all.seconds += next.seconds;
+    for (size_t k = before.losses.empty() ? 0 : 1; k < next.losses.size(); ++k) {
+        all.losses.push_back(next.losses[k]);
+        all.loss_seconds.push_back(before.seconds + next.loss_seconds[k]);
+    }
+    for (size_t k = 0; k < next.gradient_norms.size(); ++k) {
+        all.gradient_norms.push_back(next.gradient_norms[k]);
+        all.gradient_iterations.push_back(before.iterations + next.gradient_iterations[k]);
+    }
+    return all;
+}
+
+Pauses pauses_of_next(const OptimizeResult& before, const Pauses& all, const std::vector<char>& resume,
+                      const std::function<void(ArchiveWriter&)>& transfer) {
+    Pauses next = all;
+    next.resume = resume;
+    if (all.progress)
+        next.progress = [&before, progress = all.progress](const OptimizeResult& r) {
+            if (before.losses.empty() || r.losses.size() > 1) progress(joined(before, r));
+        };
+    if (all.save)
+        next.save = [transfer, save = all.save](const std::function<std::vector<char>()>& bytes, bool last) {
+            const auto both = [&] {
+                ArchiveWriter writer;
+                transfer(writer);
+                writer(bytes());
+                return std::move(writer.bytes);
+            };
+            save(both, last);
+        };
+    return next;
+}
+
+std::vector<char> resumed_run(const std::vector<char>& bytes,
+                              const std::function<void(ArchiveReader&)>& transfer) {
+    std::vector<char> run;
+    try {
+        ArchiveReader reader(bytes);
+        transfer(reader);
+        reader(run);
+        if (!reader.at_end()) throw std::runtime_error("it is longer than a run of this scene");
+    } catch (const std::runtime_error& e) {
+        throw ResumeError(e.what());
+    }
+    return run;
+}
+
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const OptimizeSettings& settings, const Pauses& pauses) {
     RolloutLoss loss(rollout, settings.threads, settings.ranks);
@@ -202,9 +268,12 @@ OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables
 
 OptimizeResult optimize(LossFunction& loss, const Variables& variables, const OptimizeSettings& settings,
                         const Pauses& pauses) {
-    assert(!needs_one_rollout(settings.method));
-    Problem p(loss, nullptr, variables, settings, pauses);
-    return run(p, pauses);
+    return in_stages(loss, variables, settings, pauses,
+                     [&](const Variables& start, const OptimizeSettings& stage, const Pauses& within) {
+                         assert(!needs_one_rollout(stage.method));
+                         Problem p(loss, nullptr, start, stage, within);
+                         return run(p, within);
+                     });
 }
 
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
@@ -223,6 +292,21 @@ bool is_better(const OptimizeResult& a, const OptimizeResult& b) {
     const double of_a = std::max(1.0, infeasibility(a.violations)),
                  of_b = std::max(1.0, infeasibility(b.violations));
     return of_a < of_b || (of_a == of_b && a.final_loss < b.final_loss);
+}
+
+std::vector<Method> methods_of(const OptimizeSettings& settings) {
+    std::vector<Method> all;
+    for (const OptimizeStage& stage : settings.stages)
+        all.push_back(stage.method);
+    all.push_back(settings.method);
+    return all;
+}
+
+int iterations_of(const OptimizeSettings& settings) {
+    double all = settings.iterations;
+    for (const OptimizeStage& stage : settings.stages)
+        all += stage.iterations;
+    return static_cast<int>(std::min<double>(all, std::numeric_limits<int>::max()));
 }
 
 bool needs_one_rollout(Method method) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "adjoint/checkpoints/archive.hpp"
 #include "adjoint/optimize/loss_function.hpp"
 #include "adjoint/optimize/optimize_settings.hpp"
 #include "adjoint/optimize/parameter_map.hpp"
@@ -22,6 +23,8 @@ public:
     int size() const { return static_cast<int>(start_.size()); }
     const VecX<double>& start() const { return start_; }
     void start_at(const VecX<double>& y) { start_ = y; }
+    // The same variables where numbers of theta, which are no variables, have other values.
+    Variables with_parameters(const std::vector<std::pair<int, double>>& values) const;
     const VecX<double>& lower() const { return lower_; }
     const VecX<double>& upper() const { return upper_; }
     RolloutInputs inputs(const VecX<double>& y) const;
@@ -30,9 +33,11 @@ public:
     const std::vector<int>& controls() const { return controls_; }
 
 private:
+    void bound_controls();
     const World& world_;
     RolloutInputs base_;
-    std::vector<int> controls_;  // indices of z
+    std::vector<int> controls_;   // indices of z
+    std::vector<int> actuators_;  // that these control
     ParameterMap parameters_;
     std::vector<int> initial_state_;
     VecX<double> start_, lower_, upper_;
@@ -99,6 +104,16 @@ struct ResumeError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// The results of a run and of the one that went on from its end, as one. A run's first loss is not counted again.
+OptimizeResult joined(const OptimizeResult& before, const OptimizeResult& next);
+// The pauses of a run that goes on from the end of others, whose result is `before`. What is saved are the bytes that
+// `transfer` writes and those of the run; `resume`: the latter, of a resumed run.
+Pauses pauses_of_next(const OptimizeResult& before, const Pauses& all, const std::vector<char>& resume,
+                      const std::function<void(ArchiveWriter&)>& transfer);
+// Reads what such a run has saved: `transfer` its own part. Returns the bytes of the run. Throws ResumeError.
+std::vector<char> resumed_run(const std::vector<char>& bytes,
+                              const std::function<void(ArchiveReader&)>& transfer);
+
 // A rollout that diverges counts as an infinite loss; if the first rollout diverges, DivergenceError is thrown.
 // A run that is saved or resumed uses the L-BFGS of lbfgs.cpp. Throws ResumeError if the bytes of `resume` do not
 // belong to this run.
@@ -109,6 +124,9 @@ OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables
 // Optimization of any loss, by a method for which needs_one_rollout is false.
 OptimizeResult optimize(LossFunction& loss, const Variables& variables, const OptimizeSettings& settings,
                         const Pauses& pauses);
+// The methods of all stages, and that of the end; and the most iterations of all together.
+std::vector<Method> methods_of(const OptimizeSettings& settings);
+int iterations_of(const OptimizeSettings& settings);
 // True for methods that use the steps or the residuals of a rollout, and not only its loss and gradient.
 bool needs_one_rollout(Method method);
 

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/model/model.hpp"
@@ -24,6 +25,14 @@ enum class Method {
 };
 const std::vector<std::string>& method_names();  // in the order of the enumerators
 
+// An optimization that precedes another one (adjoint/optimize/stages.hpp).
+struct OptimizeStage {
+    Method method;
+    int iterations;
+    std::vector<std::pair<int, double>>
+        parameters;  // the number of theta and the value that it has in this stage
+};
+
 struct OptimizeSettings {
     Method method = Method::lbfgs;
     int iterations = 100;
@@ -44,10 +53,11 @@ struct OptimizeSettings {
     // cmaes: who computes the losses of an iteration together; the result has the same bits. Null: this process
     int threads = 1;
     Ranks* ranks = nullptr;
-    double gradient_tolerance = 0;    // stop when no entry of the gradient has a larger magnitude
-    double target_loss = -unlimited;  // stop when the loss is at most this value
-    int rounds = 10;                  // with constraints: updates of their multipliers
-    double penalty_growth = 10;       // with constraints: factor of a penalty that is too small
+    double gradient_tolerance = 0;      // stop when no entry of the gradient has a larger magnitude
+    double target_loss = -unlimited;    // stop when the loss is at most this value
+    int rounds = 10;                    // with constraints: updates of their multipliers
+    double penalty_growth = 10;         // with constraints: factor of a penalty that is too small
+    std::vector<OptimizeStage> stages;  // before the optimization by `method`
 };
 
 }  // namespace costate

@@ -252,15 +252,16 @@ int evaluate(const char* function, const costate_model* model, const costate_sce
     });
 }
 
-// Fails if the method cannot minimize this objective, with a cost of the caller, over these variables.
-void check_method(const Scene& scene, const OptimizeSettings& settings, bool with_cost) {
-    const std::string name = method_names()[static_cast<size_t>(settings.method)];
+// Fails if a method, of the settings or of a stage, cannot minimize this objective, with a cost of the caller, over these
+// variables.
+void check_method(const Scene& scene, const OptimizeSettings& settings, Method method, bool with_cost) {
+    const std::string name = method_names()[static_cast<size_t>(method)];
     const auto refuse = [&](const std::string& why) {
         throw Failure(COSTATE_BAD_ARGUMENT, name + " cannot minimize this objective: " + why);
     };
-    if (scene.batch.environments > 0 && needs_one_rollout(settings.method))
+    if (scene.batch.environments > 0 && needs_one_rollout(method))
         refuse("the scene has a \"batch\", and it optimizes one rollout; use lbfgs or adam");
-    if (with_cost && needs_one_rollout(settings.method))
+    if (with_cost && needs_one_rollout(method))
         refuse("a cost of the caller has a gradient alone; use lbfgs, gradient_descent, momentum or adam");
     if (!scene.constraints.empty()) {
         const char* const terms = "; write its \"constraints\" as terms with \"lower\" and \"upper\"";
@@ -270,7 +271,7 @@ void check_method(const Scene& scene, const OptimizeSettings& settings, bool wit
             refuse(why + terms);
     }
     const Objective objective = augmented_objective(scene.objective, scene.constraints);
-    switch (settings.method) {
+    switch (method) {
         case Method::cmaes:
             if (!have_cmaes()) refuse("CMA-ES is a method of the program costate alone; use lbfgs");
             break;
@@ -379,7 +380,8 @@ int costate_scene_optimize(const costate_model* model, const costate_optimize_op
             options ? known_options("costate_optimize_options", *options) : costate_optimize_options{};
         SceneRun run(model, true, given.interrupt);
         const OptimizeSettings settings = read_settings(run.scene(), given);
-        check_method(run.scene(), settings, given.cost);
+        for (const Method method : methods_of(settings))
+            check_method(run.scene(), settings, method, given.cost);
         check_given("losses", given.losses, given.n_losses);
         if (run.variables().size() == 0)
             throw Failure(COSTATE_BAD_ARGUMENT,

@@ -154,7 +154,9 @@ const std::vector<KnownKeys>& known_keys() {
         {"optimize",
          {"method", "iterations", "max_loss_evaluations", "max_gradient_evaluations", "learning_rate",
           "momentum", "segment", "horizon", "population", "sigma", "seed", "square", "gradient_tolerance",
-          "target_loss", "rounds", "penalty_growth"}},
+          "target_loss", "rounds", "penalty_growth", "stages"}},
+        {"stage", {"method", "iterations", "parameters"}},
+        {"stage_parameter", {"path", "value"}},
     };
     return table;
 }

@@ -176,6 +176,25 @@ class Optimize(Cli):
         self.refuse("optimize", self.write("batch.json", json.dumps(scene)),
                     because='"constraints" hold for one rollout that is optimized, but the scene has a "batch"; write them as terms')
 
+    def test_stages(self):
+        scene = copy.deepcopy(SPRING)
+        scene["optimize"] = {"method": "lbfgs", "iterations": 5, "stages": [{"method": "adam", "iterations": 4, "parameters": [{"path": "bodies/*/mass", "value": 9}]}]}
+        staged = self.write("staged.json", json.dumps(scene))
+        result = self.report("optimize", staged)
+        self.assertEqual(len(result["losses"]), result["iterations"] + 1)
+        self.assertGreater(result["iterations"], 4)
+        self.assertLess(result["final_loss"], result["initial_loss"])
+        self.assertEqual(result["initial_loss"], self.report("optimize", self.write("plain.json", json.dumps(SPRING)))["initial_loss"])
+        self.refuse("optimize", staged, "--method", "receding_horizon", "--plant", self.scene, because='"stages" precede an optimization')
+        self.refuse("optimize", staged, "--restarts", "2", "--save", "run", because="--restarts has no single run")
+        self.refuse("optimize", staged, "--sigma", "1", because="require --method cmaes or --restarts")
+        scene["optimize"]["stages"] = [{"method": "cmaes", "iterations": 2}]
+        found = self.write("found.json", json.dumps(scene))
+        run = subprocess.run([PROGRAM, "optimize", found, "--json", "--sigma", "1", "--seed", "2", "--threads", "2"], cwd=self.folder, capture_output=True, text=True)
+        if "no CMA-ES" not in run.stderr:
+            self.assertEqual(run.returncode, DONE, run.stderr)
+            self.refuse("optimize", found, "--save", "run", because="pagmo keeps the state of CMA-ES to itself")
+
     def test_a_gradient_of_zero_at_the_start(self):
         ball = {"name": "ball", "joint": {"type": "prismatic", "axis": [1, 0, 0]}, "mass": 1, "inertia": [0.1, 0.1, 0.1, 0, 0, 0],
                 "shapes": [{"type": "sphere", "radius": 0.1}]}

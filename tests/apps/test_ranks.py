@@ -90,7 +90,21 @@ class Ranks(Cli):
             of_ranks = json.loads(self.mpirun(n, "optimize", self.scene, "--method", "cmaes", "--iterations", 6, "--restarts", 5, "--json"))
             for key in ("restart_losses", "best_seed", "final_loss", "losses"):
                 self.assertEqual(of_ranks[key], one[key])
-        self.assertRegex(self.mpirun(2, "optimize", self.scene, "--restarts", 3, code=BAD_INPUT), "--restarts requires --method cmaes")
+        self.assertRegex(self.mpirun(2, "optimize", self.scene, "--method", "receding_horizon", "--restarts", 3, code=BAD_INPUT), "--restarts is for optimizations of a whole")
+
+    def test_restarts_from_random_points(self):
+        options = ["optimize", self.scene, "--method", "lbfgs", "--iterations", "6", "--restarts", "5", "--sigma", "2", "--json"]
+        one = json.loads(subprocess.run([PROGRAM, *options, "--threads", "2"], capture_output=True, text=True, cwd=self.folder, check=True).stdout)
+        alone = json.loads(subprocess.run([PROGRAM, *options[:6], "--json"], capture_output=True, text=True, cwd=self.folder, check=True).stdout)
+        losses = one["restart_losses"]
+        self.assertEqual(one["initial_loss"], alone["initial_loss"])
+        self.assertEqual(losses[0], alone["final_loss"])  # the first run starts where the scene does
+        self.assertEqual((len(losses), one["final_loss"], one["best_run"]), (5, min(losses), losses.index(min(losses))))
+        self.assertGreater(len(set(losses)), 2)
+        for n in (2, 3):
+            of_ranks = json.loads(self.mpirun(n, *options))
+            for key in ("restart_losses", "best_run", "final_loss", "losses"):
+                self.assertEqual(of_ranks[key], one[key])
 
     def test_a_generation_of_cmaes(self):
         """Its losses are shared by ranks and threads, for one rollout and for a mean over environments."""

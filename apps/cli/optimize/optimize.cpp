@@ -69,6 +69,11 @@ void warn_of_unconverged(const World& w, const SolverRecord& solver) {
                                residual + remedy);
 }
 
+bool has_cmaes(const Scene& s) { return std::ranges::count(methods_of(s.optimize), Method::cmaes) > 0; }
+bool has_gradients(const Scene& s) {
+    return std::ranges::any_of(methods_of(s.optimize), [](Method m) { return m != Method::cmaes; });
+}
+
 // True for the methods whose sweeps give a feedback law.
 bool has_feedback(const Scene& s) {
     return s.optimize.method == Method::ilqr || s.optimize.method == Method::multiple_shooting;
@@ -165,7 +170,7 @@ OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& vari
     const bool first = joined_ranks().rank() == 0;
     const auto draw = [&](double part, const std::string& more = {}) {
         if (first && progress.due())
-            progress.draw((iterations + part) / scene.optimize.iterations,
+            progress.draw((iterations + part) / iterations_of(scene.optimize),
                           note + (more.empty() || note.empty() ? "" : ", ") + more);
     };
     const auto show = [&](const OptimizeResult& so_far) {
@@ -178,12 +183,12 @@ OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& vari
     OptimizeSettings settings = scene.optimize;
     settings.ranks = &joined_ranks();
     if (scene.batch.environments == 0) {
-        if (settings.method == Method::cmaes) settings.threads = thread_count(a);
+        if (has_cmaes(scene)) settings.threads = thread_count(a);
         return session.run(show, [&](const Pauses& pauses) {
             return optimize(rollout, variables, scene.constraints, settings, pauses, &minimized);
         });
     }
-    batch.emplace(a, scene, scene.optimize.method != Method::cmaes, first && progress.shown(), draw);
+    batch.emplace(a, scene, has_gradients(scene), first && progress.shown(), draw);
     return session.run(
         show, [&](const Pauses& pauses) { return optimize(batch->loss(), variables, settings, pauses); });
 }
@@ -299,7 +304,8 @@ int optimize(const Arguments& a) {
     for (const std::string& line : constraint_lines(scene, r))
         std::printf("%s\n", line.c_str());
     if (restarts)
-        std::printf("best of %d runs: seed %u\n", setup.restarts, report["best_seed"].get<unsigned>());
+        std::printf("best of %d runs: run %d, seed %u\n", setup.restarts, report["best_run"].get<int>(),
+                    report["best_seed"].get<unsigned>());
     for (const auto& [path, value] : report["parameters"].items())
         std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
     if (out)

@@ -1,4 +1,5 @@
-// Several runs of CMA-ES with seeds in a row, of which the best counts: on threads, and on ranks if there are several.
+// Several runs of an optimization, of which the best counts: on threads, and on ranks if there are several. Runs of cmaes
+// have seeds in a row; those of other methods start around the start of the scene, the first one at it.
 #pragma once
 
 #include "adjoint/optimize/optimize.hpp"
@@ -7,11 +8,12 @@
 
 namespace costate {
 
-inline constexpr Option restarts_option{"restarts", "N",
-                                        "run cmaes N times, with seeds from that of the scene on, and take "
-                                        "the best (threads and ranks share them)"};
+inline constexpr Option restarts_option{
+    "restarts", "N",
+    "optimize N times, from random starts or with seeds of cmaes in a row, and "
+    "take the best (threads and ranks share them)"};
 
-// How many, 1 without the option. Throws UsageError if the scene's method is another one, or if it has a "batch".
+// How many, 1 without the option. Throws UsageError where there cannot be several runs.
 int chosen_restarts(const Arguments& a, const Scene& s);
 
 class Restarts {
@@ -26,7 +28,7 @@ public:
     // progress(iterations of all runs of this process, of so many, best loss so far) is called by any of its threads,
     // one at a time. Throws DivergenceError if the first rollout diverges.
     OptimizeResult run(const std::function<void(int iterations, int of, double best)>& progress);
-    void add_to(Report& report) const;  // restarts, best_seed, restart_losses
+    void add_to(Report& report) const;  // restarts, best_run, best_seed, restart_losses (null: diverged)
 
 private:
     const Scene& scene_;

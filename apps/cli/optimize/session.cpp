@@ -35,6 +35,11 @@ void add_identity(ArchiveWriter& all, const OptimizeSettings& o) {
     all(o.learning_rate), all(o.square), all(o.momentum), all(o.segment), all(o.horizon);
     all(o.population), all(o.sigma), all(o.seed);
     all(o.gradient_tolerance), all(o.target_loss), all(o.rounds), all(o.penalty_growth);
+    for (const OptimizeStage& stage : o.stages) {
+        all(stage.method), all(stage.iterations);
+        for (const auto& [index, value] : stage.parameters)
+            all(index), all(value);
+    }
 }
 
 NotedSignals::NotedSignals() {
@@ -65,9 +70,11 @@ OptimizeSession::OptimizeSession(const Arguments& a, const Scene& scene)
     if (!have_checksums())
         throw UsageError(
             "this build does not support saved runs: install zlib1g-dev, configure and build again");
-    if (const std::string why = why_not_saved(scene.optimize.method); !why.empty())
-        throw UsageError("--save: " + why + ", so its runs cannot be saved; leave out --save, or choose " +
-                         "another method");
+    for (const Method method : methods_of(scene.optimize))
+        if (const std::string why = why_not_saved(method); !why.empty())
+            throw UsageError("--save: " + why +
+                             ", so its runs cannot be saved; leave out --save, or choose " +
+                             "another method");
     if (joined_ranks().rank() > 0) return;
     check_file(*save_);
     lock_.emplace(*save_);

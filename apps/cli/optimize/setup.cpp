@@ -36,12 +36,30 @@ void check_gauss_newton(const Scene& s) {
                          std::to_string(residuals) + " or more");
 }
 
-void check_shooting(const Scene& s) {
+void check_shooting(const Scene& s, Method method) {
     const std::string why = why_no_shooting(s.plan, s.parameters, s.initial_state);
     if (!why.empty())
-        throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(s.optimize.method)] +
+        throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(method)] +
                          " optimizes only \"per_step\" controls, but " + why +
                          "; write \"optimize\": \"per_step\" or use lbfgs");
+}
+
+// Fails if the method, of the scene or of one of its stages, cannot optimize the scene.
+void check_method(const Scene& s, Method method) {
+    switch (method) {
+        case Method::cmaes:
+            if (!have_cmaes())
+                throw UsageError("this build has no CMA-ES: install libpagmo-dev, configure and build again");
+            return;
+        case Method::gauss_newton: return check_gauss_newton(s);
+        case Method::ilqr:
+        case Method::multiple_shooting:
+        case Method::receding_horizon: return check_shooting(s, method);
+        case Method::gradient_descent:
+        case Method::momentum:
+        case Method::adam:
+        case Method::lbfgs: return;
+    }
 }
 
 // Replaces per-step controls by knots spread evenly over the rollout, for methods that need few variables.
@@ -74,11 +92,15 @@ std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
               seed = a.integer("seed", -1, 0);
     const double sigma = a.nonnegative("sigma").value_or(-1);
     if (sigma == 0) throw UsageError("--sigma takes a number above 0, not '0'");
-    const bool plant = wants_plant(a), noisy = a.text("noise").has_value();
+    const bool plant = wants_plant(a), noisy = a.text("noise").has_value(),
+               restarts = a.text("restarts").has_value();
+    const auto draws = [restarts](const OptimizeSettings& s) {
+        return restarts || std::ranges::count(methods_of(s), Method::cmaes) > 0;
+    };
     return [=, named = name.has_value()](OptimizeSettings& s) {
         if (named) s.method = method;
-        if (s.method != Method::cmaes && (sigma > 0 || (seed >= 0 && !noisy)))
-            throw UsageError("--sigma, and --seed without --noise, require --method cmaes");
+        if (!draws(s) && (sigma > 0 || (seed >= 0 && !noisy)))
+            throw UsageError("--sigma, and --seed without --noise, require --method cmaes or --restarts");
         if (s.method != Method::receding_horizon && plant)
             throw UsageError("--plant, --noise, --delay and --push require --method receding_horizon");
         if (iterations >= 0) s.iterations = iterations;
@@ -89,11 +111,17 @@ std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
 }
 
 void check_batch(const Arguments& a, const Scene& s) {
+    const std::vector<Method> methods = methods_of(s.optimize);
     check_batch_options(a, s, {"landscape", "plant", "noise", "delay", "push"},
-                        s.optimize.method == Method::cmaes);
-    if (s.batch.environments == 0 || !needs_one_rollout(s.optimize.method)) return;
-    throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(s.optimize.method)] +
-                     " optimizes one rollout, but the scene has a \"batch\"; use lbfgs or adam");
+                        std::ranges::count(methods, Method::cmaes) > 0 || a.text("restarts"));
+    for (const Method method : methods)
+        if (s.batch.environments > 0 && needs_one_rollout(method))
+            throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(method)] +
+                             " optimizes one rollout, but the scene has a \"batch\"; use lbfgs or adam");
+    if (wants_plant(a) && !s.optimize.stages.empty())
+        throw UsageError(s.file.string() +
+                         ": \"stages\" precede an optimization, but a plant runs in closed loop; "
+                         "leave them out");
 }
 
 }  // namespace
@@ -115,12 +143,8 @@ OptimizeSetup set_up_optimization(const Arguments& a) {
         setup.others.push_back(read_comparison(file));
     if (!page && !plots && (setup.landscape_points > 0 || !setup.others.empty()))
         throw UsageError("--compare and --landscape require --report or --plots");
-    if (scene.optimize.method == Method::cmaes && !have_cmaes())
-        throw UsageError("this build has no CMA-ES: install libpagmo-dev, configure and build again");
-    if (scene.optimize.method == Method::gauss_newton) check_gauss_newton(scene);
-    if (Method m = scene.optimize.method;
-        m == Method::ilqr || m == Method::multiple_shooting || m == Method::receding_horizon)
-        check_shooting(scene);
+    for (const Method method : methods_of(scene.optimize))
+        check_method(scene, method);
     if (page && !have_viewer())
         throw UsageError(
             "this build has no viewer, which reports need: install npm and zlib, configure and build "

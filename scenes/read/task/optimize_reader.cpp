@@ -3,13 +3,21 @@
 
 namespace costate {
 
-OptimizeSettings read_optimize(const Node& scene) {
+namespace {
+
+Method read_method(const Node& node) {
+    return static_cast<Method>(resolve_one(node, "choice", method_names()));
+}
+
+}  // namespace
+
+OptimizeSettings read_optimize(const Node& scene, const World& world, const VecX<double>& theta,
+                               const ParameterMap& variables) {
     OptimizeSettings s;
     const auto node = scene.find("optimize");
     if (!node) return s;
     node->expect_keys("optimize");
-    if (const auto method = node->find("method"))
-        s.method = static_cast<Method>(resolve_one(*method, "choice", method_names()));
+    if (const auto method = node->find("method")) s.method = read_method(*method);
     if (const auto n = node->find("iterations"))
         s.iterations = static_cast<int>(n->integer(0, 1'000'000'000));
     if (const auto n = node->find("max_loss_evaluations"))
@@ -30,6 +38,19 @@ OptimizeSettings read_optimize(const Node& scene) {
     s.penalty_growth = node->number_or("penalty_growth", s.penalty_growth);
     if (s.penalty_growth <= 1) (*node)["penalty_growth"].fail("must be above 1", "use for example 10");
     s.target_loss = node->number_or("target_loss", s.target_loss);
+    const auto stages = node->find("stages");
+    for (const Node& stage : stages ? stages->items() : std::vector<Node>()) {
+        stage.expect_keys("stage");
+        s.stages.push_back({s.method, s.iterations, {}});
+        if (const auto method = stage.find("method")) s.stages.back().method = read_method(*method);
+        if (s.stages.back().method == Method::receding_horizon)
+            stage.fail("a receding horizon is no stage of another optimization",
+                       "give the stage another \"method\"");
+        if (const auto n = stage.find("iterations"))
+            s.stages.back().iterations = static_cast<int>(n->integer(0, 1'000'000'000));
+        if (const auto values = stage.find("parameters"))
+            s.stages.back().parameters = read_values(*values, world, theta, variables);
+    }
     return s;
 }
 

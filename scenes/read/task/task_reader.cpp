@@ -183,4 +183,32 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
     return variables;
 }
 
+std::vector<std::pair<int, double>> read_values(const Node& entries, const World& world, VecX<double> theta,
+                                                const ParameterMap& variables) {
+    std::vector<bool> moves(theta.size());
+    for (const ParameterVariable& v : variables) {
+        if (v.scale != ParameterScale::log_cholesky) moves[v.index] = true;
+        for (const ParameterSlice& s : {world.model.mass, world.model.com, world.model.inertia})
+            for (int k = 0; v.scale == ParameterScale::log_cholesky && k < s.width; ++k)
+                moves[s.at(v.index) + k] = true;
+    }
+    const VecX<double> before = theta;
+    for (const Node& node : entries.items()) {
+        node.expect_keys("stage_parameter");
+        for (const Selection& s : select_parameters(node["path"], world.model.layout)) {
+            for (int i = s.offset; i < s.offset + s.width; ++i)
+                if (moves[i])
+                    node["path"].fail(
+                        "\"" + world.model.layout.element_name(i) + "\" is optimized, so no stage sets it",
+                        "leave it out");
+            set_values(node["value"], s, world, theta);
+        }
+    }
+    check_intervals(entries, world, theta);
+    std::vector<std::pair<int, double>> changes;
+    for (int i = 0; i < theta.size(); ++i)
+        if (theta[i] != before[i]) changes.emplace_back(i, theta[i]);
+    return changes;
+}
+
 }  // namespace costate

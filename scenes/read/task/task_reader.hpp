@@ -31,12 +31,18 @@ std::vector<Selection> select_parameters(const Node& path, const ParameterLayout
 // Sets the values that "parameters" gives and returns the parameters to optimize.
 ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>& theta);
 
+// The numbers of theta that a list of entries with "path" and "value" gives other values than `theta` has, with these.
+// None may be one of the variables.
+std::vector<std::pair<int, double>> read_values(const Node& entries, const World& world, VecX<double> theta,
+                                                const ParameterMap& variables);
+
 // Recordings are relative to `folder`.
 Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0,
                          const std::filesystem::path& folder, int steps);
 Constraints read_constraints(const Node& scene, const World& world, const VecX<double>& x0,
                              const std::filesystem::path& folder, int steps);
 
-OptimizeSettings read_optimize(const Node& scene);
+OptimizeSettings read_optimize(const Node& scene, const World& world, const VecX<double>& theta,
+                               const ParameterMap& variables);
 
 }  // namespace costate
