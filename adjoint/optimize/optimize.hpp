@@ -137,6 +137,6 @@ std::string why_not_saved(Method method);
 std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& parameters,
                             const std::vector<int>& initial_state);
 
-bool have_cmaes();  // true after use_cmaes() of adjoint/optimize/cmaes.hpp, in a build with pagmo
+bool have_cmaes();  // true after use_cmaes() of adjoint/external/cmaes.hpp, in a build with pagmo
 
 }  // namespace costate

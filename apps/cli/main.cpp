@@ -6,8 +6,8 @@
 #include <exception>
 #include <new>
 
-#include "adjoint/optimize/cmaes.hpp"
-#include "adjoint/optimize/nlopt_lbfgs.hpp"
+#include "adjoint/external/cmaes.hpp"
+#include "adjoint/external/nlopt_lbfgs.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/reference.hpp"

@@ -4,7 +4,7 @@
 #include "adjoint/check/gradcheck.hpp"
 #include "adjoint/objective/residuals.hpp"
 #include "adjoint/optimize/augmented_lagrangian.hpp"
-#include "adjoint/optimize/cmaes.hpp"
+#include "adjoint/external/cmaes.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/scene_text.hpp"
 

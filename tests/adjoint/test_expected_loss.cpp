@@ -5,7 +5,7 @@
 
 #include "adjoint/expectation/expected_loss.hpp"
 #include "adjoint/optimize/augmented_lagrangian.hpp"
-#include "adjoint/optimize/cmaes.hpp"
+#include "adjoint/external/cmaes.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "scenes/memory.hpp"
 #include "tests/support/scene_text.hpp"

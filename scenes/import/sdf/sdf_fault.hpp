@@ -1,9 +1,17 @@
-// Faults that libsdformat finds, in words of one line (check_sdf of scenes/import/sdf/sdf_load.hpp).
+// Faults that libsdformat finds, in words of one line.
 #pragma once
 
+#include <sdf/Error.hh>
+#include <sdf/Types.hh>
 #include <string>
 
 namespace costate {
+
+class Warnings;
+struct SdfFile;
+
+// Throws SceneError if libsdformat found a fault.
+void check_sdf(const sdf::Errors& errors, const SdfFile& file, Warnings& warnings);
 
 // A message without its line ends and its last full stop
 std::string without_end(std::string text);

@@ -11,6 +11,7 @@
 
 #include "core/math/transform.hpp"
 #include "scenes/import/import_options.hpp"
+#include "scenes/import/sdf/sdf_fault.hpp"
 #include "scenes/import/xml/xml.hpp"
 
 namespace costate {
@@ -47,9 +48,6 @@ struct SdfFile {
 // `text` is that of the document.
 std::unique_ptr<SdfFile> load_sdf(const XmlDocument& document, const std::string& text,
                                   const ImportOptions& options, Warnings& warnings);
-
-// Throws SceneError if libsdformat found a fault (sdf_fault.cpp)
-void check_sdf(const sdf::Errors& errors, const SdfFile& file, Warnings& warnings);
 
 inline Transform<double> inverse(const Transform<double>& X) {
     return {X.R.transpose(), -(X.R.transpose() * X.p)};

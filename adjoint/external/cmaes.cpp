@@ -4,7 +4,7 @@
 // pagmo asks for one loss after the other. But a generation's individuals are drawn from what is known before it,
 // which a copy of the algorithm knows, too. So where threads or ranks share the losses, a copy runs ahead for the
 // individuals alone, and the generation itself finds their losses computed.
-#include "adjoint/optimize/cmaes.hpp"
+#include "adjoint/external/cmaes.hpp"
 
 #include <cstring>
 

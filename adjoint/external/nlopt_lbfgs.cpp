@@ -1,4 +1,4 @@
-#include "adjoint/optimize/nlopt_lbfgs.hpp"
+#include "adjoint/external/nlopt_lbfgs.hpp"
 
 #include "adjoint/optimize/problem.hpp"
 
