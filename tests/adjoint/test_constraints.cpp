@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "adjoint/check/gradcheck.hpp"
+#include "adjoint/external/cmaes.hpp"
 #include "adjoint/objective/residuals.hpp"
 #include "adjoint/optimize/augmented_lagrangian.hpp"
-#include "adjoint/external/cmaes.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/scene_text.hpp"
 

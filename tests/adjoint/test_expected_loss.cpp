@@ -4,8 +4,8 @@
 #include <set>
 
 #include "adjoint/expectation/expected_loss.hpp"
-#include "adjoint/optimize/augmented_lagrangian.hpp"
 #include "adjoint/external/cmaes.hpp"
+#include "adjoint/optimize/augmented_lagrangian.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "scenes/memory.hpp"
 #include "tests/support/scene_text.hpp"

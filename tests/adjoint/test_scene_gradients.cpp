@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "adjoint/check/gradcheck.hpp"
-#include "adjoint/objective/objective.hpp"
 #include "adjoint/external/cmaes.hpp"
 #include "adjoint/external/nlopt_lbfgs.hpp"
+#include "adjoint/objective/objective.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
