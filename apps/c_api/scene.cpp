@@ -31,7 +31,7 @@ bool report_progress(const OptimizeResult& r, const OptimizeSettings& settings,
     if (!progress || !progress->report) return false;
     write_losses(r, options);
     const auto done = static_cast<std::uint64_t>(std::max(0, r.iterations)),
-               total = static_cast<std::uint64_t>(std::max(0, settings.iterations));
+               total = static_cast<std::uint64_t>(std::max(0, iterations_of(settings)));
     return progress->report(progress->data, done, total) != 0;
 }
 

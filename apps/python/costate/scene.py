@@ -24,7 +24,7 @@ class Optimization(NamedTuple):
     y: Array  # (n) the best variables found
     loss: float  # at y
     initial_loss: float
-    losses: Array  # (iterations + 1) the best loss so far, at the start and after each iteration
+    losses: Array  # (iterations + 1) the best loss so far, at the start and after each iteration; of stages their own
     iterations: int
     loss_evaluations: int
     gradient_evaluations: int

@@ -165,6 +165,17 @@ class SceneTest(unittest.TestCase):
         self.assertTrue((numpy.diff(result.losses) <= 0).all() and result.stopped
                         and result.gradient_evaluations > 0)
 
+    def test_stages_precede_the_optimization(self):
+        stage = {"method": "adam", "iterations": 3, "parameters": [{"path": "bodies/*/mass", "value": 2}]}
+        scene = costate.Scene({**LEARNED, "optimize": {"iterations": 4, "stages": [stage]}})
+        told = []
+        result = scene.optimize(progress=lambda done, of, loss: told.append((done, of)))
+        self.assertEqual((result.iterations, told[0], told[-1]), (7, (0, 7), (7, 7)))
+        self.assertEqual((result.loss, result.initial_loss), (scene.loss(result.y), scene.loss(scene.start)))
+        self.assertLess(result.loss, result.initial_loss)
+        ended = scene.optimize(progress=lambda done, of, loss: done < 2)
+        self.assertEqual((ended.iterations, ended.stopped, ended.loss), (2, "interrupted", scene.loss(ended.y)))
+
     def test_settings_replace_those_of_the_file(self):
         scene = costate.Scene(LEARNED)
         self.assertEqual(scene.variables, [f"controls/arm/motor[{k}]" for k in range(3)])
