@@ -1,14 +1,15 @@
-// costate_mujoco_plant FILE.xml: MuJoCo as a plant of another program, which apps/beside/mujoco/plant.py starts.
+// costate_mujoco_plant FILE.xml: MuJoCo as a plant of another program (policies_beside_mujoco.py).
 //
-// Writes a line "nq nv nu time_step" to stdout. Then, until stdin ends, reads a request and writes its answer, all as
-// numbers of 8 bytes in the machine's order:
-//   request: integers n, steps; doubles of n environments, each q (nq), v (nv), u (nu)
-//   answer: doubles of n environments, each q (nq), v (nv) after `steps` time steps under u, and 1 if it diverged
-//     or else 0
-// Coordinates of hinges and slides count from the reference configuration, as costate's do. Every request begins
-// without memory of the one before; the file's integrator, solver and cone are used.
+// Writes a line "nq nv nu" to stdout. Then, until stdin ends, reads a request and writes its answer, all as numbers of 8
+// bytes in the machine's order:
+//   request: the integer n and the seconds of a control step, a double; doubles of n environments, each q (nq), v (nv), u (nu)
+//   answer: doubles of n environments, each q (nq), v (nv) after a control step under u, and 1 if it diverged or else 0
+// The time step is that of the file, or a shorter one of which control steps are multiples. Every request begins without
+// memory of the one before; the file's integrator, solver and cone are used.
 #include <mujoco/mujoco.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -22,26 +23,17 @@ template <class T> bool read(T* numbers, size_t count) {
     return std::fread(numbers, sizeof(T), count, stdin) == count;
 }
 
-// Adds the reference of hinges and slides to q (nq), or takes it away.
-void shift(const mjModel& m, double sign, double* q) {
-    for (int j = 0; j < m.njnt; ++j)
-        if (m.jnt_type[j] == mjJNT_HINGE || m.jnt_type[j] == mjJNT_SLIDE)
-            q[m.jnt_qposadr[j]] += sign * m.qpos0[m.jnt_qposadr[j]];
-}
-
 // Reads an environment, steps it and writes where it is.
-bool serve(const mjModel& m, std::int64_t steps, mjData* d) {
+bool serve(const mjModel& m, int steps, mjData* d) {
     mj_resetData(&m, d);
     if (!read(d->qpos, m.nq) || !read(d->qvel, m.nv) || !read(d->ctrl, m.nu)) return false;
-    shift(m, 1, d->qpos);
     bool diverged = false;
-    for (std::int64_t k = 0; k < steps && !diverged; ++k) {
+    for (int k = 0; k < steps && !diverged; ++k) {
         mj_step(&m, d);
         diverged = d->warning[mjWARN_BADQPOS].number + d->warning[mjWARN_BADQVEL].number +
                        d->warning[mjWARN_BADQACC].number >
                    0;
     }
-    shift(m, -1, d->qpos);
     const double flag = diverged ? 1 : 0;
     std::fwrite(d->qpos, sizeof(double), m.nq, stdout);
     std::fwrite(d->qvel, sizeof(double), m.nv, stdout);
@@ -62,12 +54,16 @@ int main(int argc, char** argv) {
         return 2;
     }
     const Data d(mj_makeData(m.get()), mj_deleteData);
-    std::printf("%d %d %d %.17g\n", m->nq, m->nv, m->nu, m->opt.timestep);
+    std::printf("%d %d %d\n", m->nq, m->nv, m->nu);
     std::fflush(stdout);
-    std::int64_t request[2];
-    while (read(request, 2)) {
-        for (std::int64_t i = 0; i < request[0]; ++i)
-            if (!serve(*m, request[1], d.get())) return 1;
+    const double file_step = m->opt.timestep;
+    std::int64_t n = 0;
+    double seconds = 0;
+    while (read(&n, 1) && read(&seconds, 1)) {
+        const int steps = std::max(1, static_cast<int>(std::ceil(seconds / file_step - 1e-9)));
+        m->opt.timestep = seconds / steps;
+        for (std::int64_t i = 0; i < n; ++i)
+            if (!serve(*m, steps, d.get())) return 1;
         std::fflush(stdout);
     }
 }

@@ -2,10 +2,11 @@
 
 policies_beside_mujoco.py costate_mujoco_plant FILE.xml TASK POLICY.json... [--starts 16] [--seed 1000] [--view run.html]
 
-FILE.xml is the robot as MuJoCo has it, with the same coordinates and actuators in the same order as the model of the task.
+FILE.xml is the robot as MuJoCo has it, with the coordinates and actuators of the model of the task, in the same order.
 TASK is a name of costate.gym, or FILE.py:CLASS, or FILE.py:CLASS:ARGUMENT for a class of an example, such as
 learn_go1.py:Go1:springs. Both engines run the same episodes, with the same starts, commands and pushes, and the parameters
-of their own files, none of which is drawn. MuJoCo steps as its file says, for the control step of the task.
+of their own files, none of which is drawn. MuJoCo steps as its file says, by its time step or by a shorter one of which control
+steps are multiples.
 """
 import argparse
 import importlib.util
@@ -26,16 +27,14 @@ class MuJoCo:
     def __init__(self, program, file, control_step):
         self.process = subprocess.Popen([program, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         head = self.process.stdout.readline().split()
-        if len(head) != 4:
+        if len(head) != 3:
             raise SystemExit(self.process.wait())  # the program has said why
-        self.nq, self.nv, self.nu = map(int, head[:3])
-        self.substeps = round(control_step / float(head[3]))
-        if abs(self.substeps * float(head[3]) - control_step) > 1e-9:
-            raise SystemExit(f"{file}: control steps of {control_step} s are no multiple of its {float(head[3])} s")
+        self.nq, self.nv, self.nu = map(int, head)
+        self.control_step = control_step
 
     def step(self, x, u):
         n, width = len(x), self.nq + self.nv
-        self.process.stdin.write(struct.pack("=qq", n, self.substeps) + numpy.concatenate([x, u], 1).tobytes())
+        self.process.stdin.write(struct.pack("=qd", n, self.control_step) + numpy.concatenate([x, u], 1).tobytes())
         self.process.stdin.flush()
         answer = self.process.stdout.read(8 * n * (width + 1))
         after = numpy.frombuffer(answer).reshape(n, width + 1)
