@@ -245,7 +245,7 @@ void EnvironmentGroup::check_adjoint(size_t e, int t) {
 }
 
 void EnvironmentGroup::pull_back(double* rows) {
-    const size_t width = 1 + plan_.size() + ndx_ + np_;
+    const size_t width = 1 + plan_.size() + ndx_ + np_ + 4;
     bool first_sweep = true;
     schedule_.restart();
     while (!schedule_.done()) {
@@ -279,6 +279,10 @@ void EnvironmentGroup::pull_back(double* rows) {
         for (const VecX<double>* part :
              {&gradient_.controls, &gradient_.initial_state, &gradient_.parameters})
             row = std::copy(part->begin(), part->end(), row);
+        *row++ = loss_[job.e] * loss_[job.e];
+        for (const VecX<double>* part :
+             {&gradient_.controls, &gradient_.initial_state, &gradient_.parameters})
+            *row++ = part->squaredNorm();
     }
 }
 

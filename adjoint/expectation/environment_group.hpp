@@ -35,8 +35,8 @@ public:
                      const Randomization& r, const Schedule& schedule, int size);
 
     // The loss of each of these environments, and if `gradients` its gradient by the shared inputs: rows
-    // (environments x width) of loss, controls, tangent of x0 and theta, or of the loss alone. Rows are not
-    // specified where the result is a failure.
+    // (environments x width) of loss, controls, tangent of x0 and theta, and the squares of the loss and of the lengths of
+    // these three; or of the loss alone. Rows are not specified where the result is a failure.
     EnvironmentFailure run(Range environments, const RolloutInputs& shared, bool gradients, double* rows);
 
     const LaneUse& lane_use() const { return lane_use_; }  // of all calls

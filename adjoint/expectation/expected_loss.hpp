@@ -25,7 +25,8 @@ struct RankTimes {
     template <class Archive> void transfer(Archive& a) { a(sum), a(longest), a(slowest); }
 };
 
-// Some blocks of the sum over environments of (loss), or of (loss, gradient by z, by x0's tangent, by theta).
+// Some blocks of the sum over environments of (loss), or of (loss, gradient by z, by x0's tangent, by theta, and the
+// squares of the loss and of the lengths of these three).
 struct EnvironmentSum {
     PartialSum sum;
     EnvironmentFailure failure;  // then the sum is not complete
@@ -44,6 +45,13 @@ struct EnvironmentSum {
 // Mean loss and gradient of a complete sum with gradients, of a scene with so many variables of controls.
 double mean_loss(const EnvironmentSum& s);
 Gradient mean_gradient(const EnvironmentSum& s, Eigen::Index controls, Eigen::Index tangent);
+
+// How far mean loss and gradient are from those of infinitely many environments: standard errors, of a gradient the root of
+// the mean square length of its error. NaN for one environment.
+struct StandardErrors {
+    double loss, controls, initial_state, parameters;
+};
+StandardErrors standard_errors(const EnvironmentSum& s, Eigen::Index controls, Eigen::Index tangent);
 
 // How far a call is, on all ranks.
 struct EnvironmentProgress {

@@ -89,25 +89,40 @@ void report_batch_gradient(const Report& names, const EnvironmentSum& sum,
         controls += of["size"].get<Eigen::Index>();
     const double loss = mean_loss(sum);
     const auto parameters = static_cast<Eigen::Index>(names["parameters"].size());
-    const auto width = static_cast<Eigen::Index>(sum.sum.width());
-    const Gradient g = mean_gradient(sum, controls, width - 1 - controls - parameters);
+    const Eigen::Index tangent = static_cast<Eigen::Index>(sum.sum.width()) - 5 - controls - parameters;
+    const Gradient g = mean_gradient(sum, controls, tangent);
+    const StandardErrors errors = standard_errors(sum, controls, tangent);
+    const auto number = [](double x) { return std::isfinite(x) ? Report(x) : Report(); };
+    const Report standard{{"loss", number(errors.loss)},
+                          {"controls", number(errors.controls)},
+                          {"initial_state", number(errors.initial_state)},
+                          {"parameters", number(errors.parameters)}};
     if (out) {
         OutputFiles files;
         Report result = gradient_report(names, loss, g);
         result["environments"] = sum.sum.plan().environments;
+        result["standard_errors"] = standard;
         files.write(*out, to_text(result));
         files.commit();
     }
     const auto name = names["name"].get<std::string>();
     if (json) {
-        Report report{
-            {"name", name}, {"steps", names["steps"]}, {"loss", loss}, {"gradient_norm", gradient_norm(g)}};
+        Report report{{"name", name},
+                      {"steps", names["steps"]},
+                      {"loss", loss},
+                      {"gradient_norm", gradient_norm(g)},
+                      {"standard_errors", standard}};
         add(report);
         std::fputs(to_text(report).c_str(), stdout);
         return;
     }
-    std::printf("%s: mean loss %.10g of %lld environments, gradient norm %.10g\n%s\n", name.c_str(), loss,
-                static_cast<long long>(sum.sum.plan().environments), gradient_norm(g), text.c_str());
+    std::printf("%s: mean loss %.10g of %lld environments, gradient norm %.10g\n", name.c_str(), loss,
+                static_cast<long long>(sum.sum.plan().environments), gradient_norm(g));
+    if (sum.sum.plan().environments > 1)
+        std::printf(
+            "standard errors: loss %.3g, gradient by controls %.3g, by the start %.3g, by parameters %.3g\n",
+            errors.loss, errors.controls, errors.initial_state, errors.parameters);
+    std::printf("%s\n", text.c_str());
 }
 
 int batch_gradient(const Arguments& a, const Scene& s) {

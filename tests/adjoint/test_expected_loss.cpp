@@ -151,6 +151,43 @@ TEST_CASE("expected loss: its gradient agrees with central differences") {
     }
 }
 
+TEST_CASE("expected loss: standard errors are those of the environments one by one") {
+    constexpr int n = 6;
+    std::vector<Evaluated> each;  // from means over 1, 2, ... environments
+    Evaluated before;
+    for (int i = 1; i <= n; ++i) {
+        const Scene s = random_arm(i);
+        Evaluated mean = evaluate(s, inputs_of(s), {});
+        if (i == 1)
+            each.push_back(mean);
+        else
+            each.push_back({i * mean.loss - (i - 1) * before.loss,
+                            {i * mean.g.controls - (i - 1) * before.g.controls,
+                             i * mean.g.initial_state - (i - 1) * before.g.initial_state,
+                             i * mean.g.parameters - (i - 1) * before.g.parameters}});
+        before = std::move(mean);
+    }
+    double of_loss = 0, of_controls = 0, of_start = 0, of_parameters = 0;
+    for (const Evaluated& e : each) {
+        of_loss += std::pow(e.loss - before.loss, 2);
+        of_controls += (e.g.controls - before.g.controls).squaredNorm();
+        of_start += (e.g.initial_state - before.g.initial_state).squaredNorm();
+        of_parameters += (e.g.parameters - before.g.parameters).squaredNorm();
+    }
+    const Scene s = random_arm(n);
+    ExpectedLoss expected(s.world, s.objective, s.plan, s.batch, Schedule::every_step(s.steps), {});
+    expected.value(inputs_of(s));
+    const StandardErrors errors = standard_errors(expected.total(), s.plan.size(), s.world.ndx());
+    const auto of = [](double sum) {
+        return doctest::Approx(std::sqrt(sum / (n * (n - 1.0)))).epsilon(1e-6);
+    };
+    CHECK(errors.loss == of(of_loss));
+    CHECK(errors.controls == of(of_controls));
+    CHECK(errors.initial_state == of(of_start));
+    CHECK(errors.parameters == of(of_parameters));
+    CHECK((of_loss > 0 && of_controls > 0 && of_start > 0 && of_parameters > 0));
+}
+
 TEST_CASE("expected loss: environments that share steps in lanes have the bits of those that do not") {
     Scene arm = random_arm(24);
     {

@@ -20,7 +20,7 @@ BATCH = copy.deepcopy(SPRING) | {
         "parameters": [{"path": "bodies/m/cart/mass", "factor": [0.5, 2]}],
         "controls": [{"actuators": ["m/push"], "noise": 1}]}},
     "optimize": {"method": "adam", "iterations": 20}}
-REPORT = {"name", "steps", "loss", "gradient_norm", "environments", "threads", "ranks", "batch_bytes", "share_in_lanes", "compute_seconds", "wait_seconds", "reduce_seconds",
+REPORT = {"name", "steps", "loss", "gradient_norm", "standard_errors", "environments", "threads", "ranks", "batch_bytes", "share_in_lanes", "compute_seconds", "wait_seconds", "reduce_seconds",
           "slowest_rank", "seconds"}
 
 
