@@ -117,7 +117,7 @@ void watch_optimization(const Scene& scene, EventLog& events, const HeldSignals&
         signals.wait(0);
         if (r.loss_seconds.back() < next) return;
         send_status(r, false);
-        if (r.final_loss < sent) send_best(events, scene, to_show, before, variables.inputs(r.y), r);
+        if (r.final_loss != sent) send_best(events, scene, to_show, before, variables.inputs(r.y), r);
         sent = r.final_loss;
         next = r.loss_seconds.back() + between_optimizations;
     };
