@@ -42,7 +42,7 @@ BY_NAME = {
 INPUT_OPTIONS = {"from", "controls", "resume", "run", "compare"}
 OF_LITTLE_WORK = {"gradcheck": ["--components", "2", "--directions", "1"], "optimize": ["--iterations", "1", "--losses", "5"],
                   "bench": ["--repeat", "1"], "watch": ["--port", "0"]}
-RIGHT_SCENES = ["spring.json", "robot.urdf", "robot.xml", "model.json", "stiff.json", "batch.json"]
+RIGHT_SCENES = ["spring.json", "robot.urdf", "robot.xml", "model.json", "stiff.json", "batch.json", "staged.json"]
 WRONG_SCENES = ["empty.json", "broken.json", "binary", "missing.json", "folder", "", "entities.xml", "deep.json", "line\nbreak.json", "good.csv",
                 "spring.jso", "-", "../spring.json", "n" * 300, "\x01\x7f"]
 MJCF = """<mujoco model="hopper"><option timestep="0.004"/><worldbody><geom name="floor" type="plane" size="1 1 1"/><body name="leg"><freejoint/>
@@ -76,6 +76,8 @@ class RandomCommands(Cli):
         self.write("robot.xml", MJCF)
         self.write("model.json", json.dumps(SPRING["models"][0]["model"]))
         self.write("stiff.json", changed(["initial", "joints", "m/rail, front"], 1e308))
+        stages = [{"method": "cmaes", "iterations": 1}, {"iterations": 1, "parameters": [{"path": "contact/compliance", "value": 1}]}]
+        self.write("staged.json", json.dumps(SPRING | {"optimize": {"iterations": 2, "stages": stages}}))
         self.write("batch.json", json.dumps(SPRING | {"batch": {"environments": 20, "randomize": {"parameters": [{"path": "bodies/m/cart/mass", "factor": [0.5, 2]}]}}}))
         for name in ["empty.json", "empty.csv"]:
             self.write(name, "")
