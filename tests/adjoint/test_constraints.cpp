@@ -4,8 +4,8 @@
 #include "adjoint/check/gradcheck.hpp"
 #include "adjoint/external/cmaes.hpp"
 #include "adjoint/objective/residuals.hpp"
-#include "adjoint/optimize/augmented_lagrangian.hpp"
 #include "solvers/step/step.hpp"
+#include "tests/support/optimized_scene.hpp"
 #include "tests/support/scene_text.hpp"
 
 using namespace costate;
@@ -34,16 +34,8 @@ Scene transfer(const char* method, const std::string& more = "", const char* set
     return scene_of(json);
 }
 
-struct Run {
-    const Scene& scene;
-    Simulation simulation{scene.world, scene.objective};
-    Rollout<Simulation> rollout{simulation, scene.plan, scene.steps};
-    Variables variables{
-        scene.world, scene.plan, scene.parameters, scene.initial_state, {scene.theta, scene.x0, scene.z0}};
-
-    OptimizeResult optimize(const Pauses& pauses = {}) {
-        return costate::optimize(rollout, variables, scene.constraints, scene.optimize, pauses);
-    }
+struct Run : OptimizedScene {
+    using OptimizedScene::OptimizedScene;
     // The largest |value| that a signal of the state or the control takes over the rollout.
     template <class Value> double largest(const OptimizeResult& r, const Value& value) {
         const RolloutInputs in = variables.inputs(r.y);

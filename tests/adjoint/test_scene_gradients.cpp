@@ -7,31 +7,12 @@
 #include "adjoint/external/cmaes.hpp"
 #include "adjoint/external/nlopt_lbfgs.hpp"
 #include "adjoint/objective/objective.hpp"
-#include "adjoint/optimize/optimize.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
 #include "scenes/format/json.hpp"
-#include "scenes/scene.hpp"
+#include "tests/support/optimized_scene.hpp"
 
 using namespace costate;
 
 namespace {
-
-// A scene and its rollout.
-struct Run {
-    Scene scene;
-    Simulation simulation{scene.world, scene.objective};
-    Rollout<Simulation> rollout{simulation, scene.plan, scene.steps};
-    RolloutInputs start{scene.theta, scene.x0, scene.z0};
-    Variables variables{scene.world, scene.plan, scene.parameters, scene.initial_state, start};
-    explicit Run(Scene s) : scene(std::move(s)) {}
-
-    OptimizeResult solve() { return optimize(rollout, variables, scene.optimize); }
-    double loss(const VecX<double>& y) {
-        const RolloutInputs in = variables.inputs(y);
-        return rollout.forward(in.theta, in.x0, in.z);
-    }
-};
 
 // A cart of 1 kg on a rail, pushed by a motor from rest for a second, with some keys of the scene added.
 Scene cart(const char* more) {
@@ -66,10 +47,10 @@ template <class Check> void by_every_method(const char* more, Check&& check) {
     for (const MethodCase& m : methods) {
         if (m.method == Method::cmaes && !have_cmaes()) continue;
         CAPTURE(m.name);
-        Run run(cart(more));
+        OptimizedScene run(cart(more));
         run.scene.optimize.method = m.method, run.scene.optimize.learning_rate = m.learning_rate;
         run.scene.optimize.iterations = 1000, run.scene.optimize.max_loss_evaluations = 10000;
-        const OptimizeResult r = run.solve();
+        const OptimizeResult r = run.optimize();
         CHECK(r.losses.size() == static_cast<size_t>(r.iterations) + 1);
         CHECK(r.losses.back() == r.final_loss);
         CHECK(std::is_sorted(r.losses.rbegin(), r.losses.rend()));
@@ -81,9 +62,9 @@ template <class Check> void by_every_method(const char* more, Check&& check) {
 }  // namespace
 
 TEST_CASE("scene gradients: the arm learns to throw") {
-    Run run(load_scene("throw"));
+    OptimizedScene run(load_scene("throw"));
     CHECK(run.scene.z0.head(run.variables.size()).isZero(0));  // the torques
-    const OptimizeResult r = run.solve();
+    const OptimizeResult r = run.optimize();
     CHECK(r.initial_loss > 1);
     CHECK(r.final_loss <= 0.05 * r.initial_loss);
     CHECK(r.gradient_evaluations <= 20);
@@ -107,16 +88,16 @@ TEST_CASE("scene gradients: Gauss-Newton names an unsuitable term") {
 }
 
 TEST_CASE("scene gradients: friction is found from the distance in which a box stops") {
-    Run run(load_scene("box_slide"));
-    const OptimizeResult r = run.solve();
+    OptimizedScene run(load_scene("box_slide"));
+    const OptimizeResult r = run.optimize();
     CHECK(run.start.theta[run.scene.parameters[0].index] == 0.6);
     CHECK(run.variables.inputs(r.y).theta[run.scene.parameters[0].index] ==
           doctest::Approx(0.3).epsilon(0.01));
 }
 
 TEST_CASE("scene gradients: friction is found from where a car with locked wheels is after a second") {
-    Run run(load_scene("racecar_friction"));
-    const OptimizeResult r = run.solve();
+    OptimizedScene run(load_scene("racecar_friction"));
+    const OptimizeResult r = run.optimize();
     CHECK(run.start.theta[run.scene.parameters[0].index] == 0.002);
     CHECK(r.iterations <= 10);
     // x = v t - mu g h^2 n (n + 1)/2
@@ -127,20 +108,20 @@ TEST_CASE("scene gradients: friction is found from where a car with locked wheel
 // At rest on rigid ground, the drone's height has no derivative by its thrust. The complementarity-aware
 // gradient has one.
 TEST_CASE("scene gradients: a drone takes off by the complementarity-aware gradient, and stays without it") {
-    Run aware(load_scene("drone_takeoff")), plain(load_scene("drone_takeoff"));
+    OptimizedScene aware(load_scene("drone_takeoff")), plain(load_scene("drone_takeoff"));
     plain.scene.world.settings.complementarity_aware = false;
-    const OptimizeResult stays = plain.solve();
+    const OptimizeResult stays = plain.optimize();
     CHECK(stays.final_loss == stays.initial_loss);
     CHECK(stays.stopped == "gradient vanishes");
-    const OptimizeResult r = aware.solve();
+    const OptimizeResult r = aware.optimize();
     CHECK(r.initial_loss > 24);
     CHECK(r.final_loss < 1e-4);
 }
 
 TEST_CASE("scene gradients: a club learns to hit a ball three metres") {
-    Run run(load_scene("golf"));
+    OptimizedScene run(load_scene("golf"));
     CHECK(run.scene.z0.head(run.variables.size()).isZero(0));
-    const OptimizeResult r = run.solve();
+    const OptimizeResult r = run.optimize();
     CHECK(r.initial_loss > 1);
     CHECK(r.final_loss < 0.05);
     CHECK(r.iterations <= 50);
@@ -148,9 +129,9 @@ TEST_CASE("scene gradients: a club learns to hit a ball three metres") {
 
 TEST_CASE("scene gradients: seven links come upright with 10 N m a joint, by NLopt") {
     if (!use_nlopt()) return;
-    Run run(load_scene("pendulum_7"));
+    OptimizedScene run(load_scene("pendulum_7"));
     run.scene.optimize.iterations = run.scene.optimize.max_loss_evaluations = 400;
-    const OptimizeResult r = run.solve();
+    const OptimizeResult r = run.optimize();
     CHECK(r.initial_loss > 20);
     CHECK(r.final_loss < 1e-3);
     CHECK(r.y.cwiseAbs().maxCoeff() <= 1);
@@ -191,7 +172,7 @@ TEST_CASE(
     by_every_method(scene(2, log).c_str(), [&](const OptimizeResult&, const RolloutInputs& best) {
         CHECK(best.theta[mass] == doctest::Approx(0.5).epsilon(1e-4));
     });
-    Run run(cart(scene(2, log).c_str()));
+    OptimizedScene run(cart(scene(2, log).c_str()));
     CHECK(run.variables.inputs(VecX<double>::Constant(1, -50)).theta[mass] > 0);
 }
 
@@ -206,7 +187,7 @@ TEST_CASE(
     for (int i = 0; i < 12; ++i)
         if (i != 4) scene.initial_state.push_back(i);  // one stays
     scene.parameters = {{scene.world.time_step.at(0), 1e-4, 1e-2, ParameterScale::log}};
-    Run run(std::move(scene));
+    OptimizedScene run(std::move(scene));
     REQUIRE(run.variables.size() == 12);
     CHECK(run.variables.lower()[0] == doctest::Approx(std::log(1e-4)));
     CHECK(run.variables.start()[0] == doctest::Approx(std::log(1e-3)));
@@ -228,7 +209,7 @@ TEST_CASE(
 }
 
 TEST_CASE("scene gradients: a checkpoint of the quadruped is its state") {
-    const Run run(load_scene("quadruped_stand", 10));
+    const OptimizedScene run(load_scene("quadruped_stand", 10));
     CHECK(run.rollout.store().bytes_per_checkpoint() == 37 * sizeof(double));
     CHECK(run.rollout.store().bytes_per_checkpoint() <= 320);
 }

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "adjoint/expectation/expected_loss.hpp"
-#include "adjoint/optimize/augmented_lagrangian.hpp"
+#include "tests/support/optimized_scene.hpp"
 #include "tests/support/scene_text.hpp"
 
 using namespace costate;
@@ -22,17 +22,6 @@ Scene spring(const std::string& more, double stiffness = 4) {
                          more + "}}");
 }
 
-struct StagedRun {
-    const Scene& scene;
-    Simulation simulation{scene.world, scene.objective};
-    Rollout<Simulation> rollout{simulation, scene.plan, scene.steps};
-    Variables variables{
-        scene.world, scene.plan, scene.parameters, scene.initial_state, {scene.theta, scene.x0, scene.z0}};
-    OptimizeResult optimize(const Pauses& pauses = {}) {
-        return costate::optimize(rollout, variables, scene.constraints, scene.optimize, pauses);
-    }
-};
-
 const char* const two_stages = R"(, "stages": [
     {"method": "adam", "iterations": 5, "parameters": [{"path": "joints/cart/stiffness", "value": 0.5}]},
     {"iterations": 3, "parameters": [{"path": "joints/*/stiffness", "value": 2},
@@ -42,27 +31,27 @@ const char* const two_stages = R"(, "stages": [
 
 TEST_CASE("stages: each has the bits of an optimization by hand from the end of the one before") {
     const Scene scene = spring(two_stages);
-    StagedRun run{scene};
+    OptimizedScene run{scene};
     const OptimizeResult r = run.optimize();
 
     Scene soft = spring("", 0.5);
     soft.optimize.method = Method::adam;
     soft.optimize.iterations = 5;
-    const OptimizeResult first = StagedRun{soft}.optimize();
+    const OptimizeResult first = OptimizedScene{soft}.optimize();
     Scene middle = spring("", 2);
     middle.optimize.iterations = 3;
     for (Actuator& a : middle.world.model.actuators)
         middle.theta[a.control.lower] = -2, middle.theta[a.control.upper] = 3;
-    StagedRun second{middle};
+    OptimizedScene second{middle};
     second.variables.start_at(first.y.cwiseMax(-2).cwiseMin(3));
     const OptimizeResult before = second.optimize();
     const Scene whole = spring("");
-    StagedRun last{whole};
+    OptimizedScene last{whole};
     last.variables.start_at(before.y);
     const OptimizeResult end = last.optimize();
     CHECK(r.y == end.y);
     CHECK(r.final_loss == end.final_loss);
-    CHECK(r.initial_loss == StagedRun{whole}.optimize().initial_loss);
+    CHECK(r.initial_loss == OptimizedScene{whole}.optimize().initial_loss);
     CHECK(r.iterations == first.iterations + before.iterations + end.iterations);
     CHECK(r.losses.size() == first.losses.size() + before.losses.size() + end.losses.size() - 2);
     CHECK(r.losses[0] == first.losses[0]);
@@ -77,13 +66,13 @@ TEST_CASE("stages: a run resumed after any iteration has the bits of the run tha
     std::vector<std::vector<char>> saved;
     Pauses pauses;
     pauses.save = [&](const std::function<std::vector<char>()>& bytes, bool) { saved.push_back(bytes()); };
-    const OptimizeResult expected = StagedRun{scene}.optimize(pauses);
+    const OptimizeResult expected = OptimizedScene{scene}.optimize(pauses);
     REQUIRE(saved.size() > 8);
     for (const std::vector<char>& bytes : saved) {
         Pauses again;
         again.save = [](const std::function<std::vector<char>()>&, bool) {};
         again.resume = bytes;
-        const OptimizeResult r = StagedRun{scene}.optimize(again);
+        const OptimizeResult r = OptimizedScene{scene}.optimize(again);
         CHECK(r.y == expected.y);
         CHECK(r.final_loss == expected.final_loss);
         CHECK(r.losses == expected.losses);
@@ -93,14 +82,14 @@ TEST_CASE("stages: a run resumed after any iteration has the bits of the run tha
     Pauses wrong;
     wrong.resume = saved[0];
     wrong.resume.pop_back();
-    CHECK_THROWS_AS(StagedRun{scene}.optimize(wrong), ResumeError);
+    CHECK_THROWS_AS(OptimizedScene{scene}.optimize(wrong), ResumeError);
 }
 
 TEST_CASE("stages: an interrupted run has the loss of the scene, and no worse point than its start") {
     const Scene scene = spring(two_stages);
     for (const int iterations : {1, 4, 7, 10}) {
         CAPTURE(iterations);
-        StagedRun run{scene};
+        OptimizedScene run{scene};
         Pauses pauses;
         int so_far = 0;
         pauses.progress = [&](const OptimizeResult& r) { so_far = r.iterations; };
@@ -109,8 +98,7 @@ TEST_CASE("stages: an interrupted run has the loss of the scene, and no worse po
         CHECK(r.stopped == "interrupted");
         CHECK(r.iterations == iterations);
         CHECK(r.final_loss <= r.initial_loss);
-        const RolloutInputs end = run.variables.inputs(r.y);
-        CHECK(run.rollout.forward(end.theta, end.x0, end.z) == r.final_loss);
+        CHECK(run.loss(r.y) == r.final_loss);
     }
 }
 
@@ -121,10 +109,10 @@ TEST_CASE("stages: a stage that diverges where the one before ended begins where
     // no force at the start, where controls are 0, and an infinite loss elsewhere
     const Scene strong = spring(stages(R"({"path": "actuators/*/gear", "value": 1e300})"));
     const Scene whole = spring("");
-    CHECK(StagedRun{strong}.optimize().y == StagedRun{whole}.optimize().y);
+    CHECK(OptimizedScene{strong}.optimize().y == OptimizedScene{whole}.optimize().y);
     const Scene wild = spring(stages(
         R"({"path": "world/gravity", "value": [1e308, 0, 0]}, {"path": "bodies/*/mass", "value": 1e5})"));
-    CHECK_THROWS_AS(StagedRun{wild}.optimize(), DivergenceError);
+    CHECK_THROWS_AS(OptimizedScene{wild}.optimize(), DivergenceError);
 }
 
 TEST_CASE("stages: constraints are kept by the last one") {
@@ -135,7 +123,7 @@ TEST_CASE("stages: constraints are kept by the last one") {
     "objective": [{"term": "position", "body": "cart", "target": [1, 0, 0]}],
     "constraints": [{"term": "joint_velocity", "max": 1.5}],
     "optimize": {"iterations": 200, "stages": [{"iterations": 20, "parameters": [{"path": "bodies/*/mass", "value": 2}]}]}})");
-    const OptimizeResult r = StagedRun{scene}.optimize();
+    const OptimizeResult r = OptimizedScene{scene}.optimize();
     CHECK(infeasibility(r.violations) <= 1);
     CHECK(!r.rounds.empty());
 }
@@ -145,7 +133,7 @@ TEST_CASE("stages: a mean over environments is optimized alike") {
     scene.batch.environments = 3;
     ExpectedLoss mean(scene.world, scene.objective, scene.plan, scene.batch,
                       Schedule::every_step(scene.steps), {});
-    StagedRun run{scene};
+    OptimizedScene run{scene};
     const OptimizeResult of_mean = optimize(mean, run.variables, scene.optimize, Pauses{});
     CHECK(of_mean.final_loss == doctest::Approx(run.optimize().final_loss).epsilon(1e-9));
 }
