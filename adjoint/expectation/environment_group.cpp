@@ -245,7 +245,7 @@ void EnvironmentGroup::check_adjoint(size_t e, int t) {
 }
 
 void EnvironmentGroup::pull_back(double* rows) {
-    const size_t width = 1 + plan_.size() + ndx_ + np_ + 4;
+    const size_t width = 1 + plan_.size() + ndx_ + np_ + squares_in_row;
     bool first_sweep = true;
     schedule_.restart();
     while (!schedule_.done()) {

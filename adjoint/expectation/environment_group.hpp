@@ -27,6 +27,8 @@ struct LaneUse {
     void add(const LaneUse& other) { shared += other.shared, all += other.all; }
 };
 
+inline constexpr int squares_in_row = 4;  // numbers at the end of a row with gradients
+
 class EnvironmentGroup {
 public:
     // Of at most `size` environments. All must outlive it. The schedule is that of their states together, in

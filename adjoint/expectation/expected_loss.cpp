@@ -9,7 +9,6 @@ namespace {
 
 // Environments of a thread: enough to find some that take the same branches.
 constexpr int most_together = 64;
-constexpr int squares = 4;      // at the end of a row with gradients
 constexpr double silence = 60;  // s, after which rank 0 no longer follows the others
 
 double now() {
@@ -28,12 +27,12 @@ Gradient mean_gradient(const EnvironmentSum& s, Eigen::Index controls, Eigen::In
         Eigen::Map<const VecX<double>>(total.data(), static_cast<Eigen::Index>(total.size())) /
         static_cast<double>(s.sum.plan().environments);
     return {mean.segment(1, controls), mean.segment(1 + controls, tangent),
-            mean.segment(1 + controls + tangent, mean.size() - squares - 1 - controls - tangent)};
+            mean.segment(1 + controls + tangent, mean.size() - squares_in_row - 1 - controls - tangent)};
 }
 
 StandardErrors standard_errors(const EnvironmentSum& s, Eigen::Index controls, Eigen::Index tangent) {
     const auto n = static_cast<double>(s.sum.plan().environments);
-    const double* const of_squares = s.sum.total().data() + s.sum.total().size() - squares;
+    const double* const of_squares = s.sum.total().data() + s.sum.total().size() - squares_in_row;
     const Gradient g = mean_gradient(s, controls, tangent);
     const auto error = [&](int k, double mean_squared) {
         return std::sqrt(std::max(0.0, of_squares[k] / n - mean_squared) / (n - 1));
@@ -89,7 +88,8 @@ ExpectedLoss::ExpectedLoss(const World& w, const Objective& objective, const Con
       plan_(plan),
       options_(options),
       sum_plan_{r.environments},
-      width_(options.gradients ? static_cast<size_t>(1 + plan.size() + w.ndx() + w.np() + squares) : 1),
+      width_(options.gradients ? static_cast<size_t>(1 + plan.size() + w.ndx() + w.np() + squares_in_row)
+                               : 1),
       group_(group_size(r, options)),
       ranks_(options.ranks ? *options.ranks : alone_) {
     const int threads = static_cast<int>(

@@ -22,8 +22,8 @@
 namespace costate {
 
 // Minimizes the loss under the constraints in rounds of the method of the settings, whose iterations and
-// evaluations are those of all rounds, after its stages, each with rounds of its own. Of the ends of the rounds, the result has the one with the least loss
-// among those that keep all constraints to their tolerances, otherwise the one with the least violation; its
+// evaluations are those of all rounds. Stages precede them, each with rounds of its own. Of the ends of the rounds, the
+// result has the one with the least loss among those that keep all constraints to their tolerances, otherwise the one with the least violation; its
 // losses before and after are those without constraints, and its `losses` those that the rounds minimized. It
 // can be interrupted, saved and resumed where the method can. Without constraints it is the method alone.
 // `augmented`, if given, becomes the objective of the last round. Throws DivergenceError if the first rollout

@@ -203,6 +203,16 @@ OptimizeResult run(Problem& p, const Pauses& pauses) {
     return std::move(p.result);
 }
 
+OptimizeResult run_stages(LossFunction& loss, Rollout<Simulation>* rollout, const Variables& variables,
+                          const OptimizeSettings& settings, const Pauses& pauses) {
+    return in_stages(loss, variables, settings, pauses,
+                     [&](const Variables& start, const OptimizeSettings& stage, const Pauses& within) {
+                         assert(rollout || !needs_one_rollout(stage.method));
+                         Problem p(loss, rollout, start, stage, within);
+                         return run(p, within);
+                     });
+}
+
 }  // namespace
 
 OptimizeResult joined(const OptimizeResult& before, const OptimizeResult& next) {
@@ -262,18 +272,12 @@ std::vector<char> resumed_run(const std::vector<char>& bytes,
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const OptimizeSettings& settings, const Pauses& pauses) {
     RolloutLoss loss(rollout, settings.threads, settings.ranks);
-    Problem p(loss, &rollout, variables, settings, pauses);
-    return run(p, pauses);
+    return run_stages(loss, &rollout, variables, settings, pauses);
 }
 
 OptimizeResult optimize(LossFunction& loss, const Variables& variables, const OptimizeSettings& settings,
                         const Pauses& pauses) {
-    return in_stages(loss, variables, settings, pauses,
-                     [&](const Variables& start, const OptimizeSettings& stage, const Pauses& within) {
-                         assert(!needs_one_rollout(stage.method));
-                         Problem p(loss, nullptr, start, stage, within);
-                         return run(p, within);
-                     });
+    return run_stages(loss, nullptr, variables, settings, pauses);
 }
 
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
@@ -300,6 +304,10 @@ std::vector<Method> methods_of(const OptimizeSettings& settings) {
         all.push_back(stage.method);
     all.push_back(settings.method);
     return all;
+}
+
+bool has_gradients(const OptimizeSettings& settings) {
+    return std::ranges::any_of(methods_of(settings), [](Method m) { return m != Method::cmaes; });
 }
 
 int iterations_of(const OptimizeSettings& settings) {

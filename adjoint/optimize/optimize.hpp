@@ -114,6 +114,7 @@ Pauses pauses_of_next(const OptimizeResult& before, const Pauses& all, const std
 std::vector<char> resumed_run(const std::vector<char>& bytes,
                               const std::function<void(ArchiveReader&)>& transfer);
 
+// Runs the stages of the settings, and then their method.
 // A rollout that diverges counts as an infinite loss; if the first rollout diverges, DivergenceError is thrown.
 // A run that is saved or resumed uses the L-BFGS of lbfgs.cpp. Throws ResumeError if the bytes of `resume` do not
 // belong to this run.
@@ -127,6 +128,7 @@ OptimizeResult optimize(LossFunction& loss, const Variables& variables, const Op
 // The methods of all stages, and that of the end; and the most iterations of all together.
 std::vector<Method> methods_of(const OptimizeSettings& settings);
 int iterations_of(const OptimizeSettings& settings);
+bool has_gradients(const OptimizeSettings& settings);  // false: cmaes alone
 // True for methods that use the steps or the residuals of a rollout, and not only its loss and gradient.
 bool needs_one_rollout(Method method);
 

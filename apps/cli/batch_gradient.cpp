@@ -89,7 +89,8 @@ void report_batch_gradient(const Report& names, const EnvironmentSum& sum,
         controls += of["size"].get<Eigen::Index>();
     const double loss = mean_loss(sum);
     const auto parameters = static_cast<Eigen::Index>(names["parameters"].size());
-    const Eigen::Index tangent = static_cast<Eigen::Index>(sum.sum.width()) - 5 - controls - parameters;
+    const Eigen::Index tangent =
+        static_cast<Eigen::Index>(sum.sum.width()) - 1 - squares_in_row - controls - parameters;
     const Gradient g = mean_gradient(sum, controls, tangent);
     const StandardErrors errors = standard_errors(sum, controls, tangent);
     const auto number = [](double x) { return std::isfinite(x) ? Report(x) : Report(); };

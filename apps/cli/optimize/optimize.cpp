@@ -70,9 +70,6 @@ void warn_of_unconverged(const World& w, const SolverRecord& solver) {
 }
 
 bool has_cmaes(const Scene& s) { return std::ranges::count(methods_of(s.optimize), Method::cmaes) > 0; }
-bool has_gradients(const Scene& s) {
-    return std::ranges::any_of(methods_of(s.optimize), [](Method m) { return m != Method::cmaes; });
-}
 
 // True for the methods whose sweeps give a feedback law.
 bool has_feedback(const Scene& s) {
@@ -188,7 +185,7 @@ OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& vari
             return optimize(rollout, variables, scene.constraints, settings, pauses, &minimized);
         });
     }
-    batch.emplace(a, scene, has_gradients(scene), first && progress.shown(), draw);
+    batch.emplace(a, scene, has_gradients(scene.optimize), first && progress.shown(), draw);
     return session.run(
         show, [&](const Pauses& pauses) { return optimize(batch->loss(), variables, settings, pauses); });
 }

@@ -88,7 +88,9 @@ OptimizeResult Restarts::run(const std::function<void(int iterations, int of, do
         const Variables variables = started(variables_, settings, mine[k]);
         settings.seed += static_cast<unsigned>(mine[k]);
         Simulation simulation(scene_.world, scene_.objective);
-        Rollout<Simulation> rollout(simulation, scene_.plan, environment_schedule(scene_, workers));
+        Rollout<Simulation> rollout(simulation, scene_.plan,
+                                    has_gradients(settings) ? environment_schedule(scene_, workers)
+                                                            : Schedule::forward_only(scene_.steps));
         Pauses pauses;
         pauses.interrupted = NotedSignals::arrived;
         pauses.progress = [&](const OptimizeResult& so_far) {

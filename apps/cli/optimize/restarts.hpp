@@ -24,7 +24,8 @@ public:
           restarts_(restarts),
           threads_(threads) {}
 
-    // The run with the lowest loss, of those that keep the constraints if there is one, of those the one with the lowest seed: the same bits for any threads and ranks.
+    // The run with the lowest loss, of those that keep the constraints if there is one; of equals the first. The same bits
+    // for any threads and ranks.
     // progress(iterations of all runs of this process, of so many, best loss so far) is called by any of its threads,
     // one at a time. Throws DivergenceError if the first rollout diverges.
     OptimizeResult run(const std::function<void(int iterations, int of, double best)>& progress);
