@@ -71,6 +71,19 @@ void warn_of_unconverged(const World& w, const SolverRecord& solver) {
 
 bool has_cmaes(const Scene& s) { return std::ranges::count(methods_of(s.optimize), Method::cmaes) > 0; }
 
+// The names of methods in a row, each once.
+std::string names_of(const std::vector<Method>& methods) {
+    std::vector<std::string> names;
+    for (const Method method : methods)
+        if (const std::string& name = method_names()[static_cast<size_t>(method)];
+            std::ranges::find(names, name) == names.end())
+            names.push_back(name);
+    std::string all = names[0];
+    for (size_t i = 1; i < names.size(); ++i)
+        all += ", " + names[i];
+    return all;
+}
+
 // True for the methods whose sweeps give a feedback law.
 bool has_feedback(const Scene& s) {
     return s.optimize.method == Method::ilqr || s.optimize.method == Method::multiple_shooting;
@@ -83,7 +96,10 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     const std::string unit = loss_unit(s.objective);
     char losses[96];
     std::snprintf(losses, sizeof losses, ": %.3g to %.3g", r.initial_loss, r.final_loss);
-    const bool rounds = !r.rounds.empty();  // the curve is that of the augmented losses
+    // of what was minimized
+    const std::string of = !r.rounds.empty()            ? "augmented"
+                           : !s.optimize.stages.empty() ? "of each stage"
+                                                        : unit;
     report["time_step"] = s.world.settings.time_step;
     report["initial_state"] = initial_values(s, best);
     report["controls"] = control_values(s, best);
@@ -91,8 +107,7 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     files.make_directory(directory);
     files.write(directory / "result.json", to_text(report));
     files.write(directory / "loss.svg",
-                plot_svg(loss_curve(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses,
-                                    rounds ? "augmented" : unit)));
+                plot_svg(loss_curve(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses, of)));
     StrobeFigure figure(s);
     figure.add("before", rollout, start);
     figure.add("after", rollout, best);
@@ -294,7 +309,7 @@ int optimize(const Arguments& a) {
         return exit_code(r, *session, fault);
     }
     std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss,
-                r.final_loss, r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
+                r.final_loss, r.iterations, names_of(methods_of(scene.optimize)).c_str(), r.stopped.c_str());
     std::printf("%d variables; %d losses and %d gradients evaluated in %.3g s\n", variables.size(),
                 r.loss_evaluations, r.gradient_evaluations, r.seconds);
     if (batch) std::printf("%s\n", batch->text().c_str());
