@@ -45,6 +45,9 @@ if [ "${1:-}" = --tests ]; then
     library python3-torch
     library python3-scipy
     library python3-matplotlib
+    library python3-pip  # with which a test installs the package
+    library python3-setuptools
+    library python3-wheel
 fi
 if [ "${1:-}" = --wheel ]; then
     tool patchelf patchelf
