@@ -33,13 +33,14 @@ inside() {
     local room=$1
     shift
     mount -t proc proc "$room/proc"
+    mount -t sysfs -o ro sys "$room/sys"  # of which MPI asks for the cores
     mount --rbind /dev "$room/dev"
     mount --make-rslave "$room/dev"
-    trap 'umount -l "$room/proc" "$room/dev"' RETURN
+    trap 'umount -l "$room/proc" "$room/sys" "$room/dev"' RETURN
     if [ -n "${COSTATE_REFERENCE_DIR:-}" ]; then
         mkdir -p "$room/reference"
         mount --bind "$COSTATE_REFERENCE_DIR" "$room/reference"
-        trap 'umount -l "$room/proc" "$room/dev" "$room/reference"' RETURN
+        trap 'umount -l "$room/proc" "$room/sys" "$room/dev" "$room/reference"' RETURN
         set -- COSTATE_REFERENCE_DIR=/reference "$@"
     fi
     chroot "$room" /usr/bin/env -i -C /costate PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \
