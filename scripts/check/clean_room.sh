@@ -21,7 +21,7 @@ command -v debootstrap >/dev/null || apt-get -qq install -y debootstrap >/dev/nu
 furnish() {
     rm -rf --one-file-system "$1"
     debootstrap --variant=minbase --include=ca-certificates bookworm "$1" "$mirror" >/dev/null
-    cp /etc/resolv.conf "$1/etc/resolv.conf"
+    cp /etc/resolv.conf /etc/hosts "$1/etc/"
     cp -r /usr/local/share/ca-certificates "$1/usr/local/share/"  # of a network that has its own
     chroot "$1" update-ca-certificates >/dev/null 2>&1
     mkdir "$1/costate"

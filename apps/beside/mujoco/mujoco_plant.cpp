@@ -1,11 +1,12 @@
 // costate_mujoco_plant FILE.xml: MuJoCo as a plant of another program (policies_beside_mujoco.py).
 //
-// Writes a line "nq nv nu" to stdout. Then, until stdin ends, reads a request and writes its answer, all as numbers of 8
-// bytes in the machine's order:
-//   request: the integer n and the seconds of a control step, a double; doubles of n environments, each q (nq), v (nv), u (nu)
-//   answer: doubles of n environments, each q (nq), v (nv) after a control step under u, and 1 if it diverged or else 0
-// The time step is that of the file, or a shorter one of which control steps are multiples. Every request begins without
-// memory of the one before; the file's integrator, solver and cone are used.
+// Writes a line "nq nv nu" to stdout. Then, until stdin ends, reads a request and writes its answer, all as
+// numbers of 8 bytes in the machine's order:
+//   request: the integer n, and the seconds of a control step, a double; of each of n environments q (nq),
+//     v (nv) and u (nu)
+//   answer: of each environment q (nq) and v (nv) after a control step under u, and 1 if it diverged, else 0
+// The time step is that of the file, or a shorter one of which control steps are multiples. Every request begins
+// without memory of the one before; the file's integrator, solver and cone are used.
 #include <mujoco/mujoco.h>
 
 #include <algorithm>

@@ -1,12 +1,13 @@
 """Policies that costate.learn has exported, in costate and in MuJoCo: a table of their returns in Markdown.
 
-policies_beside_mujoco.py costate_mujoco_plant FILE.xml TASK POLICY.json... [--starts 16] [--seed 1000] [--view run.html]
+policies_beside_mujoco.py costate_mujoco_plant FILE.xml TASK POLICY.json... [--starts 16] [--seed 1000]
+    [--view run.html]
 
-FILE.xml is the robot as MuJoCo has it, with the coordinates and actuators of the model of the task, in the same order.
-TASK is a name of costate.gym, or FILE.py:CLASS, or FILE.py:CLASS:ARGUMENT for a class of an example, such as
-learn_go1.py:Go1:springs. Both engines run the same episodes, with the same starts, commands and pushes, and the parameters
-of their own files, none of which is drawn. MuJoCo steps as its file says, by its time step or by a shorter one of which control
-steps are multiples.
+FILE.xml is the robot as MuJoCo has it, with the coordinates and actuators of the model of the task, in the same
+order. TASK is a name of costate.gym, or FILE.py:CLASS or FILE.py:CLASS:ARGUMENT for a class of an example, such as
+learn_go1.py:Go1:springs. Both engines run the same episodes, with the same starts, commands and pushes, and the
+parameters of their own files, none of which is drawn. MuJoCo steps as its file says, by its time step or by a
+shorter one of which control steps are multiples.
 """
 import argparse
 import importlib.util
@@ -22,7 +23,7 @@ from costate import gym, learn
 
 
 class MuJoCo:
-    """A `costate.gym.Plant`: the program costate_mujoco_plant with a file, for control steps of so many seconds."""
+    """A `costate.gym.Plant`: the program costate_mujoco_plant with a file, for control steps of some seconds."""
 
     def __init__(self, program, file, control_step):
         self.process = subprocess.Popen([program, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -69,7 +70,7 @@ def main():
     task = task_of(options.task)
     plant = MuJoCo(options.program, options.file, task.control_step)
     if (plant.nq, plant.nv, plant.nu) != (task.model.nq, task.model.nv, task.model.nu):
-        raise SystemExit(f"{options.file} has {plant.nq} coordinates, {plant.nv} velocities and {plant.nu} controls, "
+        raise SystemExit(f"{options.file} has {plant.nq} coordinates, {plant.nv} velocities, {plant.nu} controls, "
                          f"{task!r} {task.model.nq}, {task.model.nv} and {task.model.nu}")
     print("| policy | return in costate | length | return in MuJoCo | length | share |\n|---|---|---|---|---|---|")
     for file in options.policies:
