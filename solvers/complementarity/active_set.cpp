@@ -448,6 +448,18 @@ template <class T> void classify_at(const MlcpView<T>& p, FrictionLaw law, Activ
     classify(p, law, x, set.s.data(), set.state.data());
 }
 
+// Contacts and limits that pull by no more than the residual of a solution get no impulse. True if there are
+// any.
+bool release_pulling(const MlcpView<double>& p, double* x) {
+    bool pulls = false;
+    for (int r = 0; r < p.rows; ++r) {
+        if (p.type[r] != RowType::unilateral || !(x[r] < 0)) continue;
+        std::fill_n(x + r, 1 + p.friction_rows(r), 0.0);
+        pulls = true;
+    }
+    return pulls;
+}
+
 }  // namespace
 
 template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x) {
@@ -474,6 +486,7 @@ void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double
         std::ranges::copy(set.settled, x);
     else
         mlcp_velocity(p, x, set.s.data());
+    if (release_pulling(p, x)) mlcp_velocity(p, x, set.s.data());
 }
 
 #define INSTANTIATE(T)                                                                                       \

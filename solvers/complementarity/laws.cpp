@@ -53,16 +53,16 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
     for (int r = 0; r < p.rows; ++r) {
         if (!std::isfinite(x[r])) return {"an impulse is finite", r, x[r]};
         if (p.drops(r) && x[r] != 0) return {"a dropped row has no impulse", r, std::abs(x[r])};
-        const bool of_cone =
-            law != FrictionLaw::box && p.type[r] == RowType::friction && p.contact_at(p.normal_of(r));
-        const double off = tolerance_of_solvers * (1 + fastest) * room_for_residual(p, r, of_cone);
-        if (p.type[r] == RowType::unilateral && x[r] < -1e-6 * law_round_off * largest - off)
+        if (p.type[r] == RowType::unilateral && x[r] < -1e-6 * law_round_off * largest)
             return {"a contact or a limit pushes and does not pull", r, -x[r]};
         if (p.type[r] == RowType::unilateral || p.type[r] == RowType::free) continue;
+        const bool of_cone =
+            law != FrictionLaw::box && p.type[r] == RowType::friction && p.contact_at(p.normal_of(r));
         const double bound = p.largest_impulse(r, x);
         const double size =
             of_cone ? length_of(x + p.normal_of(r) + 1, p.friction_rows(p.normal_of(r))) : std::abs(x[r]);
-        const double room = law_round_off * (bound + 1e-6 * largest) + off;
+        const double room = law_round_off * (bound + 1e-6 * largest) +
+                            tolerance_of_solvers * (1 + fastest) * room_for_residual(p, r, of_cone);
         if (size > bound + room) return {"friction stays within its bound", r, size - bound};
     }
     return {nullptr, 0, 0};
