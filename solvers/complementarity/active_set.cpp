@@ -4,18 +4,27 @@ namespace costate {
 
 namespace {
 
-// Slip speed and direction u of the friction rows t ... t + rows - 1.
+// Direction u of the slip of the contact with the normal row n: that of s_T - a x_T, where a is the diagonal of the
+// normal row and x_T is shortened to mu x_n. At a solution x_T = -mu x_n u, so this is the direction of s_T; on the way
+// there it also has a meaning where s_T is almost 0 (Alart & Curnier 1991).
 template <class T> struct Slip {
     int rows;
-    T speed, u[max_friction_rows];
-    Slip(const T* s, int t, int friction_rows) : rows(friction_rows) {
+    T a, bound, speed, u[max_friction_rows] = {};  // mu x_n; |s_T - a x_T|
+    Slip(const MlcpView<T>& p, const T* x, const T* s, int n)
+        : rows(p.friction_rows(n)),
+          a(p.diagonal(n)),
+          bound(p.mu(n + 1) * x[n]) {
         using std::sqrt;
-        T squared = s[t] * s[t];
-        for (int i = 1; i < rows; ++i)
-            squared += s[t + i] * s[t + i];
+        const double longest = std::max(0.0, value_of(bound)), length = length_of(x + n + 1, rows);
+        const T pull = length > longest ? a * (longest / length) : a;
+        T squared(0);
+        for (int i = 0; i < rows; ++i) {
+            u[i] = s[n + 1 + i] - pull * x[n + 1 + i];
+            squared += u[i] * u[i];
+        }
         speed = sqrt(squared);
         for (int i = 0; i < rows; ++i)
-            u[i] = s[t + i] / speed;
+            u[i] /= speed;
     }
     // The ith of the unit vectors that with u are an orthonormal basis, i > 0: a column of Householder's
     // reflection that takes the first axis to u or -u.
@@ -28,16 +37,22 @@ template <class T> struct Slip {
 
 // The equation of a row:
 //   F,   dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_bound dbound[row_bound]
-// Friction x_T = -mu x_n u that slides has one equation along the slip u and others across. With w across the slip
-//   w.(|s_T| x_T + mu x_n s_T) = 0
-// which is nearly the equation of sticking where slip is slow, and loses no digits. u and w are constants of F, which
-// is 0: their derivatives, of 1/|s_T|, would only multiply its round-off.
+// Friction x_T = -mu x_n u that slides has one equation along the slip u and others across, in m/s. With w across
+//   w.((1 - c) a x_T + c s_T) = 0,   c = a mu x_n/|s_T - a x_T|
+// which is the projection of x_T - s_T/a on the disc |x_T| <= mu x_n, and nearly the equation of sticking where slip is
+// slow. u, w and c are constants of F, which is 0: their derivatives, of 1/|s_T|, would only multiply its round-off.
 template <class T> struct Equation {
     T F{}, P[max_contact_rows] = {}, K[max_contact_rows] = {}, r_bound{};
     int row_s = 0, count_s = 0, row_x[max_contact_rows] = {}, count_x = 0, row_bound = 0;
     // the rows of P are contiguous
-    void ds(int row, const T& d) { P[count_s++] = d, row_s = count_s == 1 ? row : row_s; }
-    void dx(int row, const T& d) { K[count_x] = d, row_x[count_x++] = row; }
+    void ds(int row, const T& d) {
+        P[count_s++] = d;
+        row_s = count_s == 1 ? row : row_s;
+    }
+    void dx(int row, const T& d) {
+        K[count_x] = d;
+        row_x[count_x++] = row;
+    }
 };
 
 template <class T>
@@ -72,38 +87,39 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
         }
         case RowState::sliding: {
             const int n = p.normal_of(r), t = n + 1, i = r - t;
-            const Slip<T> slip(s, t, p.friction_rows(n));
-            const T bound = p.mu(t) * x[n];
+            const Slip<T> slip(p, x, s, n);
             T across[max_friction_rows];
             if (i == 0) {  // along the slip
-                e.F = bound;
+                e.F = slip.a * slip.bound;
                 for (int j = 0; j < slip.rows; ++j) {
-                    e.F += value_of(slip.u[j]) * x[t + j];
-                    e.dx(t + j, slip.u[j]);
+                    e.F += slip.a * value_of(slip.u[j]) * x[t + j];
+                    e.dx(t + j, slip.a * slip.u[j]);
                 }
-                e.dx(n, p.mu(t));
-                e.r_bound = x[n];
+                e.dx(n, slip.a * p.mu(t));
+                e.r_bound = slip.a * x[n];
                 e.row_bound = t;
                 break;
             }
             slip.across(i, across);
-            const T scale = T(1) / (slip.speed + bound * p.diagonal(t)), still = scale * slip.speed;
+            const T c = clamp_value(T(slip.a * slip.bound / slip.speed), T(0), T(1)),
+                    still = slip.a * (T(1) - c);
             for (int j = 0; j < slip.rows; ++j) {
-                e.F += value_of(scale) * value_of(across[j]) *
-                       (value_of(slip.speed) * x[t + j] + bound * s[t + j]);
-                e.ds(t + j, scale * bound * across[j]);
+                e.F += value_of(across[j]) * (value_of(still) * x[t + j] + value_of(c) * s[t + j]);
+                e.ds(t + j, c * across[j]);
                 e.dx(t + j, still * across[j]);
             }
             break;
         }
         case RowState::dilating: {
-            const Slip<T> slip(s, r + 1, p.friction_rows(r));
+            const Slip<T> slip(p, x, s, r);
             const T& mu = p.mu(r + 1);
-            e.F = s[r] - mu * slip.speed;
+            e.F = s[r];
             e.ds(r, T(1));
-            for (int j = 0; j < slip.rows; ++j)
+            for (int j = 0; j < slip.rows; ++j) {
+                e.F -= mu * value_of(slip.u[j]) * s[r + 1 + j];
+                e.r_bound -= slip.u[j] * s[r + 1 + j];
                 e.ds(r + 1 + j, -mu * slip.u[j]);
-            e.r_bound = -slip.speed;
+            }
             e.row_bound = r + 1;
             break;
         }

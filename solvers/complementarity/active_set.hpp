@@ -13,7 +13,8 @@
 //
 //   b_bar += s_bar,   A_bar += s_bar x^T,   bound_bar += r_bound^T z.
 //
-// (Werling et al. 2021, section IV; Le Lidec et al. 2024, section III.) Redundant contacts make G singular;
+// (Werling et al. 2021, section IV; Le Lidec et al. 2024, section III; the steps towards sliding: Alart & Curnier
+// 1991.) Redundant contacts make G singular;
 // the solves are then least squares. A row in two states at once counts as separating if x = 0 and s = 0, and
 // as clamping if it is at its bound with s = 0. The gradient there is one of the one-sided derivatives.
 #pragma once
@@ -109,13 +110,10 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
                     const ActiveSet<double>* factored = nullptr);
 
-// Solves for the values by solve(values, set, x), from the guess of a few sweeps if x is 0. `solve` leaves the
-// active set of x linearised in `set`.
+// Solves for the values by solve(values, set, x), which leaves the active set of x linearised in `set`.
 template <class T, class Solve>
 auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& solve) {
     if constexpr (std::is_same_v<T, double>) {
-        if (std::all_of(x, x + p.rows, [](double impulse) { return impulse == 0; }))
-            gauss_seidel_inplace(p, guessing_sweeps, set.s, x);
         return solve(p, set, x);
     } else {
         const auto values = [](const T* from, int n) {
@@ -131,8 +129,9 @@ auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& sol
         const MlcpView<double> view{
             p.rows,      A.data(),  b.data(),
             p.type,      p.normal,  bound.data(),
-            p.first_row, p.dropped, p.factored != nullptr ? &set.values.view : nullptr};
-        const auto status = with_values(view, found, start.data(), solve);
+            p.first_row, p.dropped, p.factored != nullptr ? &set.values.view : nullptr,
+            nullptr,     p.before};
+        const auto status = solve(view, found, start.data());
         std::copy(start.begin(), start.end(), x);
         set.state = found.state;
         differentiate_solution(p, set, x);

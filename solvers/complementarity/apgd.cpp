@@ -74,6 +74,7 @@ void apgd_inplace(const MlcpView<double>& p, double tolerance, ApgdScratch& w, d
 template <class T> SolverStatus apgd(const MlcpView<T>& p, SolverScratch& w, ActiveSet<T>& set, T* x) {
     return with_values(
         p, set, x, [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
+            guess_inplace(values, found.s, start);
             apgd_inplace(values, acceptable_residual(values, start), w.apgd, start);
             return cone(values, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel, w.cone, found, start);
         });

@@ -9,8 +9,7 @@ namespace costate {
 namespace {
 
 constexpr int first_sweeps = 20, second_sweeps = 100, more_sweeps = 400, max_boxes = 40, newton_steps = 10,
-              guess_newton_steps = 1, last_newton_steps = 30, max_full_steps = 4, max_halvings = 6,
-              large_admm_iterations = 50;
+              last_newton_steps = 30, max_full_steps = 4, max_halvings = 6, large_admm_iterations = 50;
 
 // The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
 // equation.
@@ -64,11 +63,11 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, i
 
 // Newton's method on the states suggested by each iterate. Full steps at first, which usually reach the right
 // states even if the residual increases on the way; then, from the best iterate, steps that are halved until
-// the residual decreases. True if x is then a solution; otherwise x is the best iterate. has_factor: w.set has a
-// factor of this problem.
+// the residual decreases. True if x is then a solution; otherwise x is the best iterate.
 bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x,
-            int max_steps = newton_steps, bool has_factor = false) {
+            int max_steps = newton_steps) {
     const size_t n = p.rows;
+    bool has_factor = false;
     w.states.resize(n);
     w.s.resize(n);
     mlcp_velocity(p, x, w.s.data());
@@ -108,72 +107,82 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
             mlcp_velocity(p, x, w.s.data());
             now = mlcp_residual(p, x, w.s.data(), law);
         }
-        if (!(now < residual)) return std::ranges::copy(w.before, x), false;
+        if (!(now < residual)) {
+            std::ranges::copy(w.before, x);
+            return false;
+        }
         residual = now;
     }
     return residual <= acceptable_residual(p, x);
 }
 
-// The impulses w.x with which no contact slips that the guess x presses, and joint friction is at the bounds where the
-// guess has it. True if they are a solution, as of a robot that stands or holds something; then also in x.
-bool everything_sticks(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
-    w.states.assign(p.rows, RowState::clamping);
-    for (int r = 0; r < p.rows; ++r) {
-        const int n = p.type[r] == RowType::friction ? p.normal_of(r) : r;
-        const bool open = p.type[n] == RowType::unilateral && !(x[n] > 0);
-        if (open || p.drops(r)) {
-            w.states[r] = RowState::separating;
-        } else if (p.type[r] == RowType::boxed) {
-            if (x[r] >= p.max_impulse(r)) w.states[r] = RowState::upper;
-            if (x[r] <= -p.max_impulse(r)) w.states[r] = RowState::lower;
-        }
-    }
+// Newton's method by full steps, as long as one of three decreases the residual: for starts that are close to a
+// solution, or else given up soon. True if x is then a solution; otherwise x is unchanged.
+bool newton_nearby(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
+    constexpr int max_steps = 10, patience = 3;
+    constexpr double decrease = 0.9;
+    w.states.resize(p.rows);
+    w.s.resize(p.rows);
     w.x.assign(x, x + p.rows);
-    solve_states(p, w.set, w.states, false, nullptr, w.x.data());
-    w.work += factorisation_work(w.set.active.size());
-    if (!(mlcp_residual(p, w.x.data(), w.set.s.data(), law) <= acceptable_residual(p, w.x.data())))
-        return false;
-    std::ranges::copy(w.x, x);
-    return true;
-}
-
-// Newton's method from the solution of the box's law, which is that of the cone where no contact slips, by a few
-// pivots that start at w.x. Gives up early if contacts slip. Call after everything_sticks.
-bool newton_from_box(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
-    constexpr int max_pivots = 6, max_slipping_pivots = 2;
-    w.full = w.x;
-    for (int k = 0; k < max_pivots; ++k) {
-        classify(p, FrictionLaw::box, w.full.data(), w.set.s.data(), w.states.data());
-        bool slips = false;
-        for (int r = 0; r < p.rows; ++r)
-            slips |= p.type[r] == RowType::friction &&
-                     (w.states[r] == RowState::lower || w.states[r] == RowState::upper);
-        if (w.states == w.set.state) {
-            std::ranges::copy(w.full, x);
-            const bool solved = mlcp_residual(p, x, w.set.s.data(), law) <= acceptable_residual(p, x);
-            return (!slips && solved) || newton(p, law, w, x, newton_steps, true);
-        }
-        if (slips && k >= max_slipping_pivots) return false;
-        if (solve_states(p, w.set, w.states, true, w.set.s.data(), w.full.data()))
+    mlcp_velocity(p, x, w.s.data());
+    const double* s = w.s.data();
+    double least = mlcp_residual(p, x, s, law);
+    for (int k = 0, best = -1; k < max_steps && k - best <= patience; ++k) {
+        classify(p, law, w.x.data(), s, w.states.data());
+        if (solve_states(p, w.set, w.states, k > 0, s, w.x.data()))
             w.work += factorisation_work(w.set.active.size());
+        s = w.set.s.data();
+        const double residual = mlcp_residual(p, w.x.data(), s, law);
+        if (residual <= acceptable_residual(p, w.x.data())) {
+            std::ranges::copy(w.x, x);
+            return true;
+        }
+        if (residual < decrease * least) {
+            least = residual;
+            best = k;
+        }
     }
     return false;
 }
 
-// Newton's method after a few sweeps of the cone, which reach the states of sliding contacts. Not with torsional or
-// rolling friction: then sweeps need many more.
-bool newton_from_sweeps(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
-    constexpr int sweeps = 10;
-    for (int r = 0; r < p.rows; ++r)
-        if (p.friction_rows(r) > 2) return false;
-    cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), w.s, x);
-    return newton(p, law, w, x, guess_newton_steps);
+// The states that p.before tells: contacts that opened, rows that slipped, and the others. w.s: A x + b without
+// impulses, but the velocity before where a contact slipped, for the direction of its slip.
+void find_states_before(const MlcpView<double>& p, ConeScratch& w) {
+    constexpr double opening = 1e-4, slipping = 1e-5;  // m/s
+    w.states.assign(p.rows, RowState::clamping);
+    w.s.assign(p.b, p.b + p.rows);
+    for (int r = 0; r < p.rows; ++r) {
+        const int n = p.type[r] == RowType::friction ? p.normal_of(r) : r;
+        const bool opens = p.type[n] == RowType::unilateral && p.before[n] > opening;
+        if (opens || p.drops(r) || p.drops(n) || (n != r && p.mu(r) == 0)) {
+            w.states[r] = RowState::separating;
+        } else if (p.type[r] == RowType::boxed && p.before[r] != 0) {
+            w.states[r] = p.before[r] > 0 ? RowState::lower : RowState::upper;
+        } else if (n != r && length_of(p.before + n + 1, p.friction_rows(n)) > slipping) {
+            w.states[r] = RowState::sliding;
+            w.s[r] = p.before[r];
+        }
+    }
 }
 
-// Newton's method from the iterates of an interior-point method, closer ones where contacts hardly stick or slip.
+// From the solution for these states, as where a motion goes on.
+bool newton_from_states_before(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
+    if (p.before == nullptr || law != FrictionLaw::cone) return false;
+    find_states_before(p, w);
+    w.start.assign(p.rows, 0);
+    solve_states(p, w.set, w.states, false, w.s.data(), w.start.data());
+    w.work += factorisation_work(w.set.active.size());
+    const double residual = mlcp_residual(p, w.start.data(), w.set.s.data(), law);
+    if (!(residual <= acceptable_residual(p, w.start.data())) && !newton_nearby(p, law, w, w.start.data()))
+        return false;
+    std::ranges::copy(w.start, x);
+    return true;
+}
+
+// From the iterates of an interior-point method, closer ones where contacts hardly stick or slip.
 bool newton_from_inside(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     w.interior.start(p, law, x);
-    bool found = false, closer = true;
+    bool closer = w.interior.advance(1e-8, x), found = newton_nearby(p, law, w, x);
     for (const double gap : {1e-12, 1e-16, 1e-20}) {
         if (found || !closer) break;
         closer = w.interior.advance(gap, x);
@@ -217,17 +226,16 @@ SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod 
 
 SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
     if (p.factored != nullptr) {
+        guess_inplace(p, w.s, x);
         if (method == ConeMethod::admm)
             cone_admm_inplace(p, law, large_admm_iterations, acceptable_residual(p, x), w, x);
         return solve_large(p, law, w.large, x);
     }
     w.work = 0;
-    if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x, guess_newton_steps))
-        return SolverStatus::guessed;
-    if (everything_sticks(p, law, w, x)) return SolverStatus::guessed;
-    if (newton_from_box(p, law, w, x)) return SolverStatus::boxed;
+    if (is_zero(x, p.rows) && newton_from_states_before(p, law, w, x)) return SolverStatus::guessed;
+    guess_inplace(p, w.s, x);
+    if (newton_nearby(p, law, w, x)) return SolverStatus::guessed;
     w.start.assign(x, x + p.rows);
-    if (newton_from_sweeps(p, law, w, x)) return SolverStatus::pivoted;
     if (newton_from_inside(p, law, w, x)) return SolverStatus::interior;
     std::ranges::copy(w.start, x);
     if (w.free_rows.eliminate(p, x)) {

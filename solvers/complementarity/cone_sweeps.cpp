@@ -58,7 +58,10 @@ template <class T> struct Step {
     Step(const MlcpView<T>& p, const Update& update) {
         int count = 0;
         for (int r = update.first; r < update.first + update.rows; ++r)
-            if (!p.drops(r)) l += p.diagonal(r), ++count;
+            if (!p.drops(r)) {
+                l += p.diagonal(r);
+                ++count;
+            }
         if (update.kind == UpdateKind::friction && count <= 2) share = 1.1 / count;
         l *= T(share);
     }

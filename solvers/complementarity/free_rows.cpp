@@ -38,7 +38,12 @@ bool FreeRows::eliminate(const MlcpView<double>& p, const double* x) {
     L.triangularView<Eigen::Lower>().solveInPlace(b_free);
 
     take(kept_, kept_, A_);
-    b_.clear(), bound_.clear(), x_.clear(), type_.clear(), normal_.clear(), dropped_.clear();
+    b_.clear();
+    bound_.clear();
+    x_.clear();
+    type_.clear();
+    normal_.clear();
+    dropped_.clear();
     const Eigen::Index n = count(kept_);
     bool positive = true;
     for (Eigen::Index i = 0; i < n; ++i) {

@@ -40,10 +40,16 @@ private:
     double *x_, *s_ = nullptr;
 };
 
-// Sweeps for the guess from which exact solvers start without a warm start.
-inline constexpr int guessing_sweeps = 10;
-
 // Runs `sweeps` sweeps on the boxed problem from x, in place.
 void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, std::vector<double>& work, double* x);
+
+inline bool is_zero(const double* x, int rows) {
+    return std::all_of(x, x + rows, [](double impulse) { return impulse == 0; });
+}
+// A start for exact solvers: x, or the impulses of a few sweeps if x is 0.
+inline void guess_inplace(const MlcpView<double>& p, std::vector<double>& work, double* x) {
+    constexpr int sweeps = 10;
+    if (is_zero(x, p.rows)) gauss_seidel_inplace(p, sweeps, work, x);
+}
 
 }  // namespace costate

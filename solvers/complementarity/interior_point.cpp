@@ -1,5 +1,6 @@
 #include "solvers/complementarity/interior_point.hpp"
 
+#include <type_traits>
 #include <utility>
 
 #include "solvers/complementarity/factors/lu.hpp"
@@ -15,8 +16,15 @@ constexpr double first_distance = 0.1;  // of the first iterate from bounds, as 
 
 using ContactRows = double[max_contact_rows];
 
+// visit(n) with the number of rows of a cone: a constant where it is usual, so that loops over rows unroll.
+template <class Visit> void with_rows(int rows, const Visit& visit) {
+    if (rows == 3) return visit(std::integral_constant<int, 3>());
+    if (rows == 1) return visit(std::integral_constant<int, 1>());
+    visit(rows);
+}
+
 // a o b = (a.b, a_0 b_T + b_0 a_T)
-void jordan_product(const double* a, const double* b, int n, double* out) {
+template <class N> void jordan_product(const double* a, const double* b, N n, double* out) {
     out[0] = a[0] * b[0];
     for (int i = 1; i < n; ++i) {
         out[0] += a[i] * b[i];
@@ -24,12 +32,15 @@ void jordan_product(const double* a, const double* b, int n, double* out) {
     }
 }
 // z_n^2 - |z_T|^2 without cancellation of its squares
-double determinant(const double* z, int n) {
-    const double tangent = length_of(z + 1, n - 1);
+template <class N> double determinant(const double* z, N n) {
+    double squared = 0;
+    for (int i = 1; i < n; ++i)
+        squared += z[i] * z[i];
+    const double tangent = std::sqrt(squared);
     return (z[0] - tangent) * (z[0] + tangent);
 }
 // out with a o out = b
-void jordan_quotient(const double* a, const double* b, int n, double* out) {
+template <class N> void jordan_quotient(const double* a, const double* b, N n, double* out) {
     double along = a[0] * b[0];
     for (int i = 1; i < n; ++i)
         along -= a[i] * b[i];
@@ -39,14 +50,15 @@ void jordan_quotient(const double* a, const double* b, int n, double* out) {
 }
 
 // The largest t with z + t d in the cone.
-double step_to_boundary(const double* z, const double* d, int n) {
+template <class N> double step_to_boundary(const double* z, const double* d, N n) {
+    double t = d[0] < 0 ? -z[0] / d[0] : std::numeric_limits<double>::infinity();
+    if (n == 1) return t;
     double a = d[0] * d[0], b = z[0] * d[0];
     for (int i = 1; i < n; ++i) {
         a -= d[i] * d[i];
         b -= z[i] * d[i];
     }
     const double c = determinant(z, n), root = b * b - a * c;  // a t^2 + 2 b t + c = 0
-    double t = d[0] < 0 ? -z[0] / d[0] : std::numeric_limits<double>::infinity();
     if (root < 0) return t;
     const double q = b >= 0 ? -(b + std::sqrt(root)) : -(b - std::sqrt(root));
     if (a != 0 && q / a > 0) t = std::min(t, q / a);
@@ -59,7 +71,7 @@ double step_to_boundary(const double* z, const double* d, int n) {
 //   O = eta [w_0, w_T^T; w_T, 1 + w_T w_T^T / (1 + w_0)],   O^2 = eta^2 (2 w w^T - diag(1, -1, ... -1))
 //
 // Sets w (n) and returns eta.
-double find_scaling(const double* x, const double* s, int n, double* w) {
+template <class N> double find_scaling(const double* x, const double* s, N n, double* w) {
     const double of_x = std::sqrt(determinant(x, n)), of_s = std::sqrt(determinant(s, n));
     double along = 0;
     for (int i = 0; i < n; ++i)
@@ -70,7 +82,7 @@ double find_scaling(const double* x, const double* s, int n, double* w) {
     return std::sqrt(of_s / of_x);
 }
 // out <- O z
-void apply_scaling(double eta, const double* w, const double* z, int n, double* out) {
+template <class N> void apply_scaling(double eta, const double* w, const double* z, N n, double* out) {
     double along = 0;
     for (int i = 1; i < n; ++i)
         along += w[i] * z[i];
@@ -190,26 +202,28 @@ bool InteriorPoint::factor() {
         std::copy_n(A_.data() + r * n, n, factor_.data() + r * length);
     work_ += factorisation_work(n) / (symmetric_ ? 2 : 1);
     for (const Group& g : groups_) {
-        const int r = g.first, rows = g.rows;
+        const int r = g.first;
         if (g.bound == Bound::box)
             factor_[r * length + r] += s_[r] / (limit_[r] + x_[r]) + upper_[r] / (limit_[r] - x_[r]);
         if (g.bound != Bound::cone) continue;
-        double* w = w_.data() + r;
-        const double eta = eta_[r] = find_scaling(x_.data() + r, s_.data() + r, rows, w);
-        apply_scaling(eta, w, x_.data() + r, rows, scaled_.data() + r);
-        double along = w[0];  // the first entry of T w
-        for (int i = 1; i < rows; ++i)
-            along -= slip_[r + i] * w[i];
-        double* row = factor_.data() + r * length + r;
-        row[0] += eta * eta * (2 * along * w[0] - 1);
-        for (int j = 1; j < rows; ++j)
-            row[j] += eta * eta * (2 * along * w[j] - slip_[r + j]);
-        for (int i = 1; i < rows; ++i) {
-            row += length;
-            row[i] += eta * eta;
-            for (int j = 0; j < rows; ++j)
-                row[j] += eta * eta * 2 * w[i] * w[j];
-        }
+        with_rows(g.rows, [&](auto rows) {
+            double* w = w_.data() + r;
+            const double eta = eta_[r] = find_scaling(x_.data() + r, s_.data() + r, rows, w);
+            apply_scaling(eta, w, x_.data() + r, rows, scaled_.data() + r);
+            double along = w[0];  // the first entry of T w
+            for (int i = 1; i < rows; ++i)
+                along -= slip_[r + i] * w[i];
+            double* row = factor_.data() + r * length + r;
+            row[0] += eta * eta * (2 * along * w[0] - 1);
+            for (int j = 1; j < rows; ++j)
+                row[j] += eta * eta * (2 * along * w[j] - slip_[r + j]);
+            for (int i = 1; i < rows; ++i) {
+                row += length;
+                row[i] += eta * eta;
+                for (int j = 0; j < rows; ++j)
+                    row[j] += eta * eta * 2 * w[i] * w[j];
+            }
+        });
     }
     if (symmetric_) return factor_symmetric_inplace(factor_.data(), n);
     return factor_unpivoted_inplace(factor_.data(), n);
@@ -230,49 +244,54 @@ void InteriorPoint::boxed_targets(int r, double centre, bool second_order, doubl
 void InteriorPoint::find_direction(double centre, bool second_order) {
     double lower = 0, upper = 0;
     for (const Group& g : groups_) {
-        const int r = g.first, rows = g.rows;
+        const int r = g.first;
         if (g.bound == Bound::box) {
             boxed_targets(r, centre, second_order, lower, upper);
             target_[r] = lower - upper;
-        } else if (g.bound == Bound::cone) {  // O (O x' \ (centre e - O x' o O x' - O dx o O^-1 ds))
-            const double *w = w_.data() + r, *scaled = scaled_.data() + r, eta = eta_[r];
-            ContactRows d, moved, other, product;
-            jordan_product(scaled, scaled, rows, d);
-            for (int i = 0; i < rows; ++i)
-                d[i] = (i == 0 ? centre : 0) - d[i];
-            if (second_order) {  // O^-1 ds = -O x' - O dx
-                apply_scaling(eta, w, dx_first_.data() + r, rows, moved);
-                for (int i = 0; i < rows; ++i)
-                    other[i] = -scaled[i] - moved[i];
-                jordan_product(moved, other, rows, product);
-                for (int i = 0; i < rows; ++i)
-                    d[i] -= product[i];
-            }
-            jordan_quotient(scaled, d, rows, moved);
-            apply_scaling(eta, w, moved, rows, target_.data() + r);
         }
-        for (int i = r; i < r + rows; ++i)
-            dx_[i] = scale_[i] == 0 ? 0 : target_[i] - rest_[i];
-        for (int i = r + 1; i < r + rows; ++i)
-            dx_[r] -= slip_[i] * dx_[i];
+        with_rows(g.rows, [&](auto rows) {
+            if (g.bound == Bound::cone) {  // O (O x' \ (centre e - O x' o O x' - O dx o O^-1 ds))
+                const double *w = w_.data() + r, *scaled = scaled_.data() + r, eta = eta_[r];
+                ContactRows d, moved, other, product;
+                jordan_product(scaled, scaled, rows, d);
+                for (int i = 0; i < rows; ++i)
+                    d[i] = (i == 0 ? centre : 0) - d[i];
+                if (second_order) {  // O^-1 ds = -O x' - O dx
+                    apply_scaling(eta, w, dx_first_.data() + r, rows, moved);
+                    for (int i = 0; i < rows; ++i)
+                        other[i] = -scaled[i] - moved[i];
+                    jordan_product(moved, other, rows, product);
+                    for (int i = 0; i < rows; ++i)
+                        d[i] -= product[i];
+                }
+                jordan_quotient(scaled, d, rows, moved);
+                apply_scaling(eta, w, moved, rows, target_.data() + r);
+            }
+            for (int i = r; i < r + rows; ++i)
+                dx_[i] = scale_[i] == 0 ? 0 : target_[i] - rest_[i];
+            for (int i = r + 1; i < r + rows; ++i)
+                dx_[r] -= slip_[i] * dx_[i];
+        });
     }
     if (symmetric_)
         solve_symmetric_inplace(factor_.data(), rows_, dx_.data());
     else
         solve_unpivoted_inplace(factor_.data(), rows_, dx_.data());
     for (const Group& g : groups_) {
-        const int r = g.first, rows = g.rows;
+        const int r = g.first;
         if (g.bound == Bound::box) {
             boxed_targets(r, centre, second_order, lower, upper);
             ds_[r] = lower - s_[r] / (limit_[r] + x_[r]) * dx_[r];
             d_upper_[r] = upper + upper_[r] / (limit_[r] - x_[r]) * dx_[r];
         } else if (g.bound == Bound::cone) {
-            const double *w = w_.data() + r, eta = eta_[r];
-            ContactRows once, twice;
-            apply_scaling(eta, w, dx_.data() + r, rows, once);
-            apply_scaling(eta, w, once, rows, twice);
-            for (int i = 0; i < rows; ++i)
-                ds_[r + i] = target_[r + i] - twice[i];
+            with_rows(g.rows, [&](auto rows) {
+                const double *w = w_.data() + r, eta = eta_[r];
+                ContactRows once, twice;
+                apply_scaling(eta, w, dx_.data() + r, rows, once);
+                apply_scaling(eta, w, once, rows, twice);
+                for (int i = 0; i < rows; ++i)
+                    ds_[r + i] = target_[r + i] - twice[i];
+            });
         }
     }
 }
@@ -291,8 +310,10 @@ double InteriorPoint::longest_step() const {
             stay_positive(s_[r], ds_[r]);
             stay_positive(upper_[r], d_upper_[r]);
         } else if (g.bound == Bound::cone) {
-            t = std::min({t, step_to_boundary(x_.data() + r, dx_.data() + r, g.rows),
-                          step_to_boundary(s_.data() + r, ds_.data() + r, g.rows)});
+            with_rows(g.rows, [&](auto rows) {
+                t = std::min({t, step_to_boundary(x_.data() + r, dx_.data() + r, rows),
+                              step_to_boundary(s_.data() + r, ds_.data() + r, rows)});
+            });
         }
     }
     return t;

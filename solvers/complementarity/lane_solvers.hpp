@@ -11,7 +11,7 @@ namespace costate {
 // The problem of one lane of a dense island: of the rows that the lane has.
 struct LaneProblem {
     std::vector<int> kept, position;  // its rows in the island; (rows) the place of each among them
-    std::vector<double> A, b, bound, x;
+    std::vector<double> A, b, bound, x, before;
     std::vector<RowType> type;
     std::vector<int> normal;
     std::vector<LaneBits> dropped;
@@ -24,15 +24,18 @@ struct LaneProblem {
             position[r] = static_cast<int>(kept.size());
             if (p.lanes == nullptr || has(p.lanes[r])) kept.push_back(r);
         }
-        for (auto* numbers : {&A, &b, &bound, &x})
+        for (auto* numbers : {&A, &b, &bound, &x, &before})
             numbers->clear();
-        type.clear(), normal.clear(), dropped.clear();
+        type.clear();
+        normal.clear();
+        dropped.clear();
         for (const int r : kept) {
             for (const int c : kept)
                 A.push_back(p.A[r * p.rows + c][lane]);
             b.push_back(p.b[r][lane]);
             bound.push_back(p.bound[r][lane]);
             x.push_back(impulses[r][lane]);
+            if (p.before != nullptr) before.push_back(p.before[r][lane]);
             type.push_back(p.type[r]);
             normal.push_back(p.type[r] == RowType::friction ? position[p.normal_of(r)] : 0);
             dropped.push_back(p.dropped != nullptr && has(p.dropped[r]) ? 1 : 0);
@@ -44,7 +47,10 @@ struct LaneProblem {
                 normal.data(),
                 bound.data(),
                 0,
-                dropped.data()};
+                dropped.data(),
+                nullptr,
+                nullptr,
+                p.before != nullptr ? before.data() : nullptr};
     }
 };
 

@@ -72,6 +72,7 @@ bool lcp_by_pivots(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
 template <class T> SolverStatus lcp(const MlcpView<T>& p, LcpScratch& w, ActiveSet<T>& set, T* x) {
     return with_values(p, set, x,
                        [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
+                           guess_inplace(values, found.s, start);
                            return solve(values, w, found, start);
                        });
 }

@@ -106,7 +106,8 @@ bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x, d
     q = E.transpose() * c;
     for (int i = 0; i < bounded; ++i) {
         const int r = v.bounded[i], up = unilateral + i, down = up + bounded, gamma = down + bounded;
-        M(up, gamma) = M(down, gamma) = 1, M(gamma, up) = M(gamma, down) = -1;
+        M(up, gamma) = M(down, gamma) = 1;
+        M(gamma, up) = M(gamma, down) = -1;
         if (p.type[r] == RowType::boxed) {
             q[gamma] = p.max_impulse(r) / d[unilateral + i];
             continue;

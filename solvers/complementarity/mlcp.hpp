@@ -88,6 +88,8 @@ template <class T> struct MlcpView {
     const LaneBits* dropped = nullptr;
     const FactoredOperator<T>* factored = nullptr;
     const LaneBits* lanes = nullptr;  // (rows) the lanes that have a row; null: all
+    // (rows) as s, of the velocity before the impulses: what slipped or opened then probably goes on; null: unknown
+    const Value<T>* before = nullptr;
     Condition<T> drops(int r) const { return lanes_in<T>(dropped_lanes(r)); }
     Condition<T> has(int r) const { return lanes_in<T>(lanes_with(r)); }
     // where it has the row and does not drop it

@@ -172,7 +172,10 @@ template <class T> void detect_contacts(const World& w, const T* theta, ContactS
         for (int i = 0; i < lanes_of<T>; ++i) {
             take_lane(s, i);
             detect_by(s.lane_theta[i], s.one.X_WS.data(), s.one.V_WS.data(), s.one.nearing.data());
-            if (i == 0) s.lanes.clear(), s.one.features.clear();
+            if (i == 0) {
+                s.lanes.clear();
+                s.one.features.clear();
+            }
             add_features_of_lane(s, i);
         }
         s.detection.features = s.one.features;

@@ -51,8 +51,10 @@ template <class T> T actuator_law_force(const SensorInputs<T>& in, int n) {
     const T& control = clamped_control(a, in.theta, side, in.u[n]);
     const T& gear = in.theta[m.actuator.gear.at(n)];
     T q(0), v(0);
-    if (a.on_joint)
-        q = drive_length(m, in.theta, in.k(), a, in.x), v = drive_rate(m, in.theta, in.k(), a, in.v());
+    if (a.on_joint) {
+        q = drive_length(m, in.theta, in.k(), a, in.x);
+        v = drive_rate(m, in.theta, in.k(), a, in.v());
+    }
     const T length = gear * q, rate = gear * v;
     const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control, length, rate);
     const T f = law.gain * control;
@@ -67,8 +69,10 @@ void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, co
     const T control = clamped_control(a, in.theta, side, in.u[n]);
     const T& gear = in.theta[m.actuator.gear.at(n)];
     T q(0), v(0);
-    if (a.on_joint)
-        q = drive_length(m, in.theta, in.k(), a, in.x), v = drive_rate(m, in.theta, in.k(), a, in.v());
+    if (a.on_joint) {
+        q = drive_length(m, in.theta, in.k(), a, in.x);
+        v = drive_rate(m, in.theta, in.k(), a, in.v());
+    }
     const T length = gear * q, rate = gear * v;
     const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control, length, rate);
     T& control_bar = side.control == Side::within ? bar.u[n] : bar.theta[end_of(a.control, side.control)];

@@ -24,7 +24,8 @@ template <class T> struct ElasticScratch {
 };
 
 template <class T> struct ImpulseScratch {
-    std::vector<T> b, lambda;  // (rows) m/s; N s
+    std::vector<T> b, lambda;      // (rows) m/s; N s
+    std::vector<Value<T>> before;  // (rows) m/s: MlcpView::before
     // (blocks) position of each block's start among the stored impulses: solvers/step/warm_start.hpp
     std::vector<int> warm;
     std::vector<std::pair<Value<T>, int>> warm_slots;  // key and slot of each stored contact, sorted
@@ -71,7 +72,8 @@ MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, con
             r,
             rows.dropped.data() + r,
             island.factored ? &d.factored[i] : nullptr,
-            rows.lanes.data() + r};
+            rows.lanes.data() + r,
+            s.before.empty() ? nullptr : s.before.data() + r};
 }
 
 // visit(block, row, length, dofs, values) for every row: J_rj is rows.J[values + i] at j = dofs[i], i <
@@ -156,15 +158,36 @@ void pull_back_solution(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, T* 
     }
 }
 
-// Computes s.b and s.lambda. s.lambda is also the start.
+// Sets s.before by the velocity v. Joint friction that rests yields by its compliance at most; this counts as rest.
 template <class T>
-void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T>& d, const T* v_free,
-                    ImpulseScratch<T>& s) {
+void find_velocities_before(const Rows<T>& rows, const T* v, std::vector<Value<T>>& before) {
+    using V = Value<T>;
+    before.resize(rows.beta.size());
+    for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
+        V sum = value_of(rows.beta[row]);
+        for (int i = 0; i < length; ++i)
+            sum += value_of(rows.J[values + i]) * value_of(v[dofs[i]]);
+        if (rows.type[row] == RowType::boxed) {
+            const V yielding = 1.01 * value_of(rows.R[row]) * value_of(rows.bound[row]);
+            sum = where(magnitude(sum) <= yielding, V(0), sum);
+        }
+        before[row] = sum;
+    });
+}
+
+// Computes s.b and s.lambda. s.lambda is also the start. v (nv): the velocity at the start of the step.
+template <class T>
+void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T>& d, const T* v,
+                    const T* v_free, ImpulseScratch<T>& s) {
     s.b = rows.beta;
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i)
             s.b[row] += rows.J[values + i] * v_free[dofs[i]];
     });
+    if (solver_kind(w.settings.solver).sweeps)
+        s.before.clear();
+    else
+        find_velocities_before(rows, v, s.before);
     s.status.clear();
     s.swept.assign(rows.islands.size(), 0);
     s.law = w.friction_law();

@@ -28,7 +28,10 @@ StepScratch<T>::StepScratch(const World& w)
                     &tau_bar, &B_bar})
         x->assign(w.nv(), T(0));
     activation_sides.resize(w.na());
-    if (w.na() > 0) inputs.resize(w.nu()), inputs_bar.resize(w.nu());
+    if (w.na() > 0) {
+        inputs.resize(w.nu());
+        inputs_bar.resize(w.nu());
+    }
 }
 
 template <class T> StepScratch<T>::StepScratch(StepScratch&&) = default;
@@ -150,7 +153,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
             lap(Stage::delassus);
             // 9 impulses, starting from those of the last step
             warm_start(w, at.kept, s.contacts, s.rows, s.impulses);
-            solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
+            solve_impulses(w, s.rows, s.delassus, at.v, s.v_free.data(), s.impulses);
             lap(Stage::impulses);
             // 10 velocity with impulses, configuration, activations
             apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);

@@ -303,7 +303,8 @@ class Ranks(Cli):
         os.kill(daemons[0], signal.SIGKILL)
         out, error = run.communicate(timeout=60)
         self.assertNotEqual(run.returncode, DONE)  # mpirun's own code
-        self.assertEqual(out, "", error)
+        if out:  # rank 0 heard mpirun's first signal before the second one ended it
+            self.assertIn("(interrupted)", out)
         begin = time.time()
         while any(pathlib.Path(f"/proc/{rank}").exists() for rank in ranks):
             self.assertLess(time.time(), begin + 30)

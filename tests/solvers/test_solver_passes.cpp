@@ -181,7 +181,7 @@ struct SolveImpulsesPass : SolvingStage {
     }
     void run_duals() override {
         std::ranges::fill(d.impulses.lambda, D(0));
-        solve_impulses(w, d.rows, d.delassus, d.v_free.data(), d.impulses);
+        solve_impulses(w, d.rows, d.delassus, d.v_free.data(), d.v_free.data(), d.impulses);
     }
     void run_adjoint() override {
         solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, v_free_bar.data());

@@ -29,7 +29,7 @@ VecX<double> velocity_with_all_rows(const ToyState& t, StepScratch<double>& s) {
     make_rows(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
     delassus(w, M, s.rows, s.delassus);
     warm_start(w, at.kept, s.contacts, s.rows, s.impulses);
-    solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
+    solve_impulses(w, s.rows, s.delassus, at.v, s.v_free.data(), s.impulses);
     apply_impulses(w, M, s.rows, s.delassus, s.impulses);
     VecX<double> v(w.nv());
     for (int j = 0; j < w.nv(); ++j)
