@@ -110,16 +110,16 @@ public:
     // A reader throws std::runtime_error if the bytes are no sum.
     template <class Archive> void transfer(Archive& a) {
         std::int64_t count = static_cast<std::int64_t>(nodes_.size());
-        a(plan_.environments), a(width_), a(count);
+        a(plan_.environments, width_, count);
         if constexpr (requires { a.bytes; }) {
             for (auto [first, node] : nodes_)
-                a(first), a(node.level), a(node.sum);
+                a(first, node.level, node.sum);
         } else {
             nodes_.clear();
             for (std::int64_t n = 0; n < count; ++n) {
                 std::int64_t first = 0;
                 Node node;
-                a(first), a(node.level), a(node.sum);
+                a(first, node.level, node.sum);
                 const bool known = first >= 0 && first < plan_.blocks() && node.level >= 0 &&
                                    node.level < 62 && first % (std::int64_t{1} << node.level) == 0 &&
                                    node.sum.size() == width_;

@@ -1,5 +1,5 @@
 // Serialization of objects. A class lists its members once, for both directions:
-//     template <class Archive> void transfer(Archive& a) { a(steps_), a(states_); }
+//     template <class Archive> void transfer(Archive& a) { a(steps_, states_); }
 // Supported are numbers, structs of numbers, vectors of either, matrices, text. The bytes are specific to the
 // machine and the build. A reader throws std::runtime_error if the bytes do not match; further invariants are
 // checked in `transfer`.
@@ -27,6 +27,9 @@ public:
         sized(m.data(), static_cast<size_t>(m.size()));
     }
     void operator()(const std::string& s) { sized(s.data(), s.size()); }
+    template <class... T> void operator()(const T&... values) requires(sizeof...(T) > 1) {
+        ((*this)(values), ...);
+    }
     template <class V> void of_known_size(const V& v) { (*this)(v); }
     std::vector<char> bytes;
 
@@ -76,6 +79,7 @@ public:
         s.resize(size(1));
         take(s.data(), s.size());
     }
+    template <class... T> void operator()(T&... values) requires(sizeof...(T) > 1) { ((*this)(values), ...); }
     // A vector of a size known to the reader, which must equal that of the writer.
     template <class V> void of_known_size(V& v) {
         const auto due = v.size();

@@ -20,7 +20,7 @@ public:
         int step, slot;
     };
     Place nearest(int step) const;
-    template <class Archive> void transfer(Archive& a) { a(runs_), a(size_); }
+    template <class Archive> void transfer(Archive& a) { a(runs_, size_); }
     bool rises_within(int steps) const;  // true if the steps increase from 0, as after pushes in order
 
 private:
@@ -44,7 +44,7 @@ public:
     // stored.
     std::optional<int> offer(int step);
     std::vector<Checkpoints::Place> kept() const;  // by step
-    template <class Archive> void transfer(Archive& a) { a(slots_), a(level_), a(kept_), a(dispensable_); }
+    template <class Archive> void transfer(Archive& a) { a(slots_, level_, kept_, dispensable_); }
 
 private:
     struct Kept {

@@ -237,8 +237,11 @@ void Schedule::finish() {
     const std::vector<Checkpoints::Place> kept = online_.kept();
     std::vector<bool> taken(slots_);
     for (const Checkpoints::Place& p : kept)
-        if (p.step == 0 || p.step < at_)
-            stored_.push(p.step), slot_of_.push_back(p.slot), taken[p.slot] = true;
+        if (p.step == 0 || p.step < at_) {
+            stored_.push(p.step);
+            slot_of_.push_back(p.slot);
+            taken[p.slot] = true;
+        }
     for (int s = 0; s < slots_; ++s)
         if (!taken[s]) slot_of_.push_back(s);
     steps_ = end_ = at_;

@@ -18,13 +18,16 @@ struct EnvironmentFailure {
     void add(const EnvironmentFailure& other) {
         if (other && (!*this || other.environment < environment)) *this = other;
     }
-    template <class Archive> void transfer(Archive& a) { a(environment), a(what); }
+    template <class Archive> void transfer(Archive& a) { a(environment, what); }
 };
 
 // Time steps of environments, forwards and in reverse: those that shared a step in lanes, and all.
 struct LaneUse {
     std::int64_t shared = 0, all = 0;
-    void add(const LaneUse& other) { shared += other.shared, all += other.all; }
+    void add(const LaneUse& other) {
+        shared += other.shared;
+        all += other.all;
+    }
 };
 
 inline constexpr int squares_in_row = 4;  // numbers at the end of a row with gradients

@@ -22,7 +22,7 @@ struct RankTimes {
         longest = other.longest;
         slowest = other.slowest;
     }
-    template <class Archive> void transfer(Archive& a) { a(sum), a(longest), a(slowest); }
+    template <class Archive> void transfer(Archive& a) { a(sum, longest, slowest); }
 };
 
 // Some blocks of the sum over environments of (loss), or of (loss, gradient by z, by x0's tangent, by theta, and the
@@ -38,7 +38,9 @@ struct EnvironmentSum {
         if (!failure) sum.add(other.sum);
     }
     template <class Archive> void transfer(Archive& a) {
-        sum.transfer(a), failure.transfer(a), times.transfer(a);
+        sum.transfer(a);
+        failure.transfer(a);
+        times.transfer(a);
     }
 };
 

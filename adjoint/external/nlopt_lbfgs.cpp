@@ -66,7 +66,10 @@ void nlopt_lbfgs(Problem& p) {
 
 }  // namespace
 
-bool use_nlopt() { return set_lbfgs(nlopt_lbfgs), true; }
+bool use_nlopt() {
+    set_lbfgs(nlopt_lbfgs);
+    return true;
+}
 
 #else
 

@@ -15,7 +15,8 @@ double excess(double y, double lower, double upper) { return y - std::clamp(y, l
 Term numbers_of(const Term& part) {
     Term term = part;
     term.norm = TermNorm::component;
-    term.lower.resize(0), term.upper.resize(0);
+    term.lower.resize(0);
+    term.upper.resize(0);
     term.shift = {};
     return term;
 }

@@ -31,7 +31,10 @@ BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<d
         for (int i = 0; i < static_cast<int>(g.size()); ++i)
             if (!(qp.x[i] <= lower[i] && gradient[i] > 0) && !(qp.x[i] >= upper[i] && gradient[i] < 0))
                 qp.free.push_back(i);
-        if (qp.free.empty()) return qp.solved = true, qp;
+        if (qp.free.empty()) {
+            qp.solved = true;
+            return qp;
+        }
         if (iteration == 0 || qp.free != factored) {
             const Eigen::LLT<Eigen::MatrixXd> llt(Eigen::MatrixXd(H(qp.free, qp.free)));
             if (llt.info() != Eigen::Success) return qp;
@@ -40,12 +43,18 @@ BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<d
         }
         const VecX<double> step = -qp.response(gradient);
         const double slope = step.dot(gradient);  // <= 0
-        if (-slope <= tolerance * tolerance * (1 + std::abs(value(qp.x)))) return qp.solved = true, qp;
+        if (-slope <= tolerance * tolerance * (1 + std::abs(value(qp.x)))) {
+            qp.solved = true;
+            return qp;
+        }
         double length = 1;
         VecX<double> next = inside(qp.x + step);
         while (length > least_step && value(next) > value(qp.x) + armijo * gradient.dot(next - qp.x))
             next = inside(qp.x + (length *= 0.6) * step);
-        if (next == qp.x || length <= least_step) return qp.solved = true, qp;  // round-off
+        if (next == qp.x || length <= least_step) {  // round-off
+            qp.solved = true;
+            return qp;
+        }
         qp.x = next;
     }
     return qp;

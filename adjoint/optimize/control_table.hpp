@@ -17,9 +17,10 @@ public:
         const auto moving = static_cast<Eigen::Index>(settings.free.size());
         settings.lower.resize(moving);
         settings.upper.resize(moving);
-        for (Eigen::Index i = 0; i < moving; ++i)
-            settings.lower[i] = variables.lower()[i * steps],
+        for (Eigen::Index i = 0; i < moving; ++i) {
+            settings.lower[i] = variables.lower()[i * steps];
             settings.upper[i] = variables.upper()[i * steps];
+        }
     }
     Eigen::MatrixXd controls(const VecX<double>& y) const {  // (nu x steps)
         const VecX<double> z = variables_.inputs(y).z;

@@ -62,7 +62,7 @@ struct ByRows {
     Eigen::MatrixXd J;
     double damping = 0.1;  // mu in units of the mean eigenvalue of J J^T
     bool stale = false;    // J must be computed again
-    template <class Archive> void transfer(Archive& a) { a(y), a(r), a(J), a(damping), a(stale); }
+    template <class Archive> void transfer(Archive& a) { a(y, r, J, damping, stale); }
 };
 
 void by_rows(Problem& p, const Objective& components) {
@@ -136,7 +136,7 @@ void by_rows(Problem& p, const Objective& components) {
 struct ByColumns {
     VecX<double> y;
     double loss = 0, damping = 1e-3;
-    template <class Archive> void transfer(Archive& a) { a(y), a(loss), a(damping); }
+    template <class Archive> void transfer(Archive& a) { a(y, loss, damping); }
 };
 
 void by_columns(Problem& p) {

@@ -92,8 +92,10 @@ void TrajectoryOptimizer::roll_tracked(const Eigen::MatrixXd& U, const Tracked& 
     const double cost = roll_on(&tracked);
     if (cost < merit_.cost)
         merit_.cost = cost;
-    else
-        X_.swap(X_trial_), U_.swap(U_trial_);
+    else {
+        X_.swap(X_trial_);
+        U_.swap(U_trial_);
+    }
     linearised_ = false;
 }
 

@@ -61,8 +61,8 @@ public:
 
     // What the next iteration depends on
     template <class Archive> void transfer(Archive& a) {
-        a(X_), a(U_), a(unit_), a(merit_), a(first_step_), a(regularisation_), a(penalty_);
-        a(gradient_norm_), a(runs_);
+        a(X_, U_, unit_, merit_, first_step_, regularisation_, penalty_);
+        a(gradient_norm_, runs_);
         size_t count = stages_.size();
         a(count);
         if constexpr (std::is_same_v<Archive, ArchiveReader>) {

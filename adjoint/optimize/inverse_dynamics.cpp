@@ -14,8 +14,10 @@ InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, cons
     VecX<double> lower = VecX<double>::Constant(nu, -unlimited),
                  upper = VecX<double>::Constant(nu, unlimited);
     for (int i = 0; i < nu; ++i)
-        if (const ParameterInterval& limits = w.model.actuators[i].control; limits.lower >= 0)
-            lower[i] = theta[limits.lower], upper[i] = theta[limits.upper];
+        if (const ParameterInterval& limits = w.model.actuators[i].control; limits.lower >= 0) {
+            lower[i] = theta[limits.lower];
+            upper[i] = theta[limits.upper];
+        }
 
     StepScratch<double> scratch(w);
     StepJacobian jacobian(w);

@@ -110,7 +110,7 @@ struct Lbfgs {
     InverseHessian inverse_hessian;
     explicit Lbfgs(double scale) : inverse_hessian(scale) {}
     template <class Archive> void transfer(Archive& a) {
-        a(at.y), a(at.g), a(at.value);
+        a(at.y, at.g, at.value);
         inverse_hessian.transfer(a);
     }
 };

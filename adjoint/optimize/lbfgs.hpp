@@ -26,7 +26,7 @@ public:
         if (count > most) throw std::runtime_error("it contains too many pairs of L-BFGS");
         pairs_.resize(count);
         for (Pair& p : pairs_)
-            a(p.dy), a(p.dg);
+            a(p.dy, p.dg);
     }
 
     bool empty() const { return pairs_.empty(); }

@@ -13,7 +13,7 @@ namespace {
 struct Descent {
     VecX<double> y, direction;
     double value, rate;
-    template <class Archive> void transfer(Archive& a) { a(y), a(direction), a(value), a(rate); }
+    template <class Archive> void transfer(Archive& a) { a(y, direction, value, rate); }
 };
 
 void descend(Problem& p, bool momentum) {
@@ -49,7 +49,7 @@ void descend(Problem& p, bool momentum) {
 
 struct Moments {
     VecX<double> y, m, s;
-    template <class Archive> void transfer(Archive& a) { a(y), a(m), a(s); }
+    template <class Archive> void transfer(Archive& a) { a(y, m, s); }
 };
 
 // Kingma & Ba 2015, algorithm 1.
@@ -101,8 +101,10 @@ Variables::Variables(const World& w, const ControlPlan& plan, const ParameterMap
       parameters_(parameters),
       initial_state_(initial_state) {
     for (size_t n = 0; n < plan.channels().size(); ++n)
-        for (int i = 0; plan.channels()[n].optimize && i < plan.channels()[n].size; ++i)
-            controls_.push_back(plan.channels()[n].offset + i), actuators_.push_back(static_cast<int>(n));
+        for (int i = 0; plan.channels()[n].optimize && i < plan.channels()[n].size; ++i) {
+            controls_.push_back(plan.channels()[n].offset + i);
+            actuators_.push_back(static_cast<int>(n));
+        }
     const int moving = size_of(parameters_);
     const auto n = static_cast<Eigen::Index>(controls_.size() + initial_state_.size()) + moving;
     start_.setZero(n);

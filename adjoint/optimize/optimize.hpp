@@ -49,7 +49,10 @@ struct Violation {
     int step = 0;  // of the largest
     bool met() const { return largest <= tolerance; }
     void note(double excess, int t) {
-        if (std::abs(excess) > largest) largest = std::abs(excess), step = t;
+        if (std::abs(excess) > largest) {
+            largest = std::abs(excess);
+            step = t;
+        }
     }
 };
 // The largest violation in units of its tolerance: at most 1 if all constraints are kept.
@@ -78,9 +81,9 @@ struct OptimizeResult {
     std::vector<Round> rounds;          // of a constrained optimization
 
     template <class Archive> void transfer(Archive& a) {
-        a(initial_loss), a(final_loss), a(iterations), a(loss_evaluations), a(gradient_evaluations);
-        a(seconds), a(losses), a(loss_seconds), a(gradient_norms), a(gradient_iterations), a(y);
-        a(violations), a(rounds);
+        a(initial_loss, final_loss, iterations, loss_evaluations, gradient_evaluations);
+        a(seconds, losses, loss_seconds, gradient_norms, gradient_iterations, y);
+        a(violations, rounds);
     }
 };
 

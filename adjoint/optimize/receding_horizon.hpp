@@ -23,7 +23,7 @@ struct Plan {
 
     int steps() const { return static_cast<int>(controls.cols()); }
     template <class Archive> void transfer(Archive& a) {
-        a(time), a(states), a(controls), a(cost), a(iterations), a(seconds);
+        a(time, states, controls, cost, iterations, seconds);
         gains.resize(steps());
         for (Eigen::MatrixXd& K : gains)
             a(K);

@@ -13,7 +13,7 @@ struct Losses {
         numbers.insert(numbers.end(), other.numbers.begin(), other.numbers.end());
         losses.insert(losses.end(), other.losses.begin(), other.losses.end());
     }
-    template <class Archive> void transfer(Archive& a) { a(numbers), a(losses); }
+    template <class Archive> void transfer(Archive& a) { a(numbers, losses); }
 };
 
 }  // namespace

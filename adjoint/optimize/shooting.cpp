@@ -41,7 +41,7 @@ struct Shot {
         quiet = 0;
     }
     template <class Archive> void transfer(Archive& a) {
-        a(y), a(segmented), a(quiet);
+        a(y, segmented, quiet);
         if constexpr (std::is_same_v<Archive, ArchiveReader>) make_trajectory();
         trajectory->transfer(a);
     }
@@ -105,7 +105,7 @@ struct Loop {
 
     template <class Archive> void transfer(Archive& a) {
         control.transfer(a);
-        a(t), a(x), a(U), a(seconds);
+        a(t, x, U, seconds);
     }
 };
 

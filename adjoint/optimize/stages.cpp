@@ -49,7 +49,10 @@ private:
             total_.y.size() != variables_.size())
             throw ResumeError("it has other stages or variables than the scene");
     }
-    template <class Archive> void transfer(Archive& a) { a(stage_), total_.transfer(a); }
+    template <class Archive> void transfer(Archive& a) {
+        a(stage_);
+        total_.transfer(a);
+    }
 
     // Counts an evaluation.
     double value(const Variables& variables, const VecX<double>& y) {

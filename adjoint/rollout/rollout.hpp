@@ -24,7 +24,7 @@ struct Gradient {
     VecX<double> controls;       // of the plan's decision variables
     VecX<double> initial_state;  // covector (ndx) of the initial state's tangent
     VecX<double> parameters;     // (np)
-    template <class Archive> void transfer(Archive& a) { a(controls), a(initial_state), a(parameters); }
+    template <class Archive> void transfer(Archive& a) { a(controls, initial_state, parameters); }
 };
 
 struct Evaluations {

@@ -147,7 +147,10 @@ int costate_batch_set_parameters(costate_batch* batch, const double* theta, size
     return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
         Batch& b = s.batch;
         s.model_theta = nullptr;
-        if (!theta && n == 0) return s.of_model = true, COSTATE_OK;
+        if (!theta && n == 0) {
+            s.of_model = true;
+            return COSTATE_OK;
+        }
         check_given("theta", theta);
         const size_t all = b.n_env() * b.np();
         const bool each = b.options().own_parameters && n == all;

@@ -42,7 +42,10 @@ public:
     explicit Caller(const costate_interrupt* interrupt, const costate_progress* progress = nullptr)
         : interrupt_(interrupt && interrupt->ask ? *interrupt : costate_interrupt{}),
           progress_(progress && progress->report ? *progress : costate_progress{}) {}
-    void expect(std::uint64_t steps) { expected_ = steps, done_ = 0; }
+    void expect(std::uint64_t steps) {
+        expected_ = steps;
+        done_ = 0;
+    }
     void note(std::uint64_t steps = 1) {
         done_ = std::min(done_ + steps, expected_);
         check();
@@ -357,7 +360,11 @@ int costate_scene_gradient(const costate_model* model, const double* y, double* 
 int costate_scene_gradient_with(const costate_model* model, const costate_cost* cost, const double* y,
                                 double* loss, double* gradient, const costate_interrupt* interrupt) {
     costate_scene_run run{};
-    run.y = y, run.loss = loss, run.gradient = gradient, run.cost = cost, run.interrupt = interrupt;
+    run.y = y;
+    run.loss = loss;
+    run.gradient = gradient;
+    run.cost = cost;
+    run.interrupt = interrupt;
     return evaluate(__func__, model, run);
 }
 
@@ -367,7 +374,9 @@ int costate_scene_rollout(const costate_model* model, const double* y, double* s
         SceneRun run(model, false, interrupt);
         check_given("states", states);
         costate_scene_run out{};
-        out.y = y, out.states = states, out.controls = controls;
+        out.y = y;
+        out.states = states;
+        out.controls = controls;
         run.rollout(out);
         return COSTATE_OK;
     });

@@ -53,9 +53,18 @@ void print_help() {
 
 int run(int argc, const char* const* argv) {
     const std::string name = argc > 1 ? argv[1] : "";
-    if (name == "--help" || name == "-h") return print_help(), done;
-    if (name == "--version") return std::puts("costate " COSTATE_VERSION_TEXT), done;
-    if (name == "--man") return std::fputs(man_page(commands).c_str(), stdout), done;
+    if (name == "--help" || name == "-h") {
+        print_help();
+        return done;
+    }
+    if (name == "--version") {
+        std::puts("costate " COSTATE_VERSION_TEXT);
+        return done;
+    }
+    if (name == "--man") {
+        std::fputs(man_page(commands).c_str(), stdout);
+        return done;
+    }
     if (name == "--completion") {
         const std::string shell = argc > 2 ? argv[2] : "";
         if (shell != "bash" && shell != "zsh") throw UsageError("--completion takes bash or zsh");

@@ -163,8 +163,8 @@ std::string zsh_completion(const std::vector<const Command*>& commands) {
             cases += "                " + spec(o) + "\n";
         cases += "            ) ;;\n";
     }
-    for (size_t at = 0; (at = list.find("'s", at)) != std::string::npos;)  // an apostrophe within quotes
-        list.replace(at, 2, "'\\''s"), at += 5;
+    for (size_t at = 0; (at = list.find("'s", at)) != std::string::npos; at += 5)
+        list.replace(at, 2, "'\\''s");  // an apostrophe within quotes
     return "#compdef costate\n# Completion of costate for zsh, written by costate --completion zsh\n"
            "_costate() {\n"
            "    local -a commands options scenes\n"

@@ -27,7 +27,7 @@ struct Fault {
     void add(const Fault& other) {
         if (!other.what.empty() && (what.empty() || other.rank < rank)) *this = other;
     }
-    template <class Archive> void transfer(Archive& a) { a(rank), a(what); }
+    template <class Archive> void transfer(Archive& a) { a(rank, what); }
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct SolverRecord {
         return unconverged > 0 && (!solver_kind(w.settings.solver).sweeps || residual > seen);
     }
     Report report() const { return {{"largest_residual", residual}, {"unconverged_steps", unconverged}}; }
-    template <class Archive> void transfer(Archive& a) { a(residual), a(unconverged); }
+    template <class Archive> void transfer(Archive& a) { a(residual, unconverged); }
 };
 
 }  // namespace costate

@@ -134,7 +134,10 @@ std::string StrobeFigure::svg() const {
     const ShapeSet& set = scene_.world.shapes;
     // bounds of the drawing: all bodies at all times, and the targets
     Vec3<double> lower = Vec3<double>::Constant(unlimited), upper = -lower;
-    const auto see = [&](const Vec3<double>& p) { lower = lower.cwiseMin(p), upper = upper.cwiseMax(p); };
+    const auto see = [&](const Vec3<double>& p) {
+        lower = lower.cwiseMin(p);
+        upper = upper.cwiseMax(p);
+    };
     for (const Run& run : runs_)
         for (const auto& poses : run.poses)
             for (const auto& X : poses)

@@ -28,7 +28,8 @@ void check_contents(const Shard& shard) {
         std::uint64_t width = 1 + 2 * names.at("nv").get<std::uint64_t>() + names.at("parameters").size();
         for (const auto& [actuator, of] : names.at("controls").items())
             width += of.at("size").get<std::uint32_t>();
-        names.at("name").get<std::string>(), names.at("steps").get<int>();
+        names.at("name").get<std::string>();
+        names.at("steps").get<int>();
         names.at("parameters").get<std::vector<std::string>>();
         if (names.at("nv").get<std::uint64_t>() <= sum.width() && width <= sum.width()) return;
     } catch (const Report::exception&) {

@@ -16,7 +16,7 @@ struct Shard {
     std::string names;               // gradient_names as JSON
     EnvironmentSum part;
     template <class Archive> void transfer(Archive& a) {
-        a(version), a(settings), a(trial), a(index), a(of), a(scene), a(names);
+        a(version, settings, trial, index, of, scene, names);
         part.transfer(a);
     }
 };

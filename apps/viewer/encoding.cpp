@@ -43,7 +43,10 @@ TableEncoder::Json TableEncoder::append(const std::vector<std::uint32_t>& residu
     for (const std::uint32_t r : residuals)
         all |= zigzag(r);
     const int planes = (std::bit_width(all) + 7) / 8;
-    about["offset"] = planes_.size(), about["rows"] = rows, about["width"] = width, about["planes"] = planes;
+    about["offset"] = planes_.size();
+    about["rows"] = rows;
+    about["width"] = width;
+    about["planes"] = planes;
     planes_.reserve(planes_.size() + residuals.size() * static_cast<size_t>(planes));
     for (int plane = 0; plane < planes; ++plane)
         for (size_t column = 0; column < columns; ++column)

@@ -30,9 +30,10 @@ double position_quantum(const std::vector<FrameSequence>& sequences) {
             lower = lower.cwiseMin(p);
             upper = upper.cwiseMax(p);
         }
-    if ((upper.array() >= lower.array()).all())
-        extent = (upper - lower).maxCoeff(),
+    if ((upper.array() >= lower.array()).all()) {
+        extent = (upper - lower).maxCoeff();
         farthest = std::max(upper.cwiseAbs().maxCoeff(), lower.cwiseAbs().maxCoeff());
+    }
     return std::max({std::ldexp(std::max(extent, 1.0), -20), std::ldexp(farthest, -30)});
 }
 

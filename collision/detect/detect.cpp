@@ -248,7 +248,10 @@ struct Detection::Scratch {
     BoundsTree tree;
 
     const Bounds& bounds_of(const Query& query, int i) {
-        if (bounded[i] == 0) bounds[i] = query.bounds(i), bounded[i] = 1;
+        if (bounded[i] == 0) {
+            bounds[i] = query.bounds(i);
+            bounded[i] = 1;
+        }
         return bounds[i];
     }
 

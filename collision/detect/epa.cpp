@@ -133,8 +133,10 @@ private:
                 add_point(difference_.support(side * n));
         }
         const int a = corner[0], b = corner[1], c = corner[2], d = corner[3];
-        add_facet(a, b, c, nullptr), add_facet(a, d, b, nullptr), add_facet(b, d, c, nullptr),
-            add_facet(c, d, a, nullptr);
+        add_facet(a, b, c, nullptr);
+        add_facet(a, d, b, nullptr);
+        add_facet(b, d, c, nullptr);
+        add_facet(c, d, a, nullptr);
         constexpr int beyond[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
         for (int f = 0; f < 4; ++f)
             std::copy(beyond[f], beyond[f] + 3, facet(f).beyond);

@@ -22,8 +22,18 @@ struct Simplex {
     int count = 0;
 
     const Vec& w(int i) const { return p[i].x; }
-    void keep(int i) { p[0] = p[i], count = 1; }
-    void keep(int i, int j) { p[0] = DifferencePoint(p[i]), p[1] = DifferencePoint(p[j]), count = 2; }
+    // Reduce the points to one or two of them, and return the nearest point of those.
+    Vec keep(int i) {
+        p[0] = p[i];
+        count = 1;
+        return w(0);
+    }
+    Vec keep(int i, int j) {
+        p[0] = DifferencePoint(p[i]);
+        p[1] = DifferencePoint(p[j]);
+        count = 2;
+        return nearest_on_segment();
+    }
 
     Vec nearest() {
         switch (count) {
@@ -37,26 +47,25 @@ struct Simplex {
     Vec nearest_on_segment() {
         const Vec u = w(1) - w(0);
         const double along = -u.dot(w(0)), length2 = u.squaredNorm();
-        if (along <= 0) return keep(0), w(0);
-        if (along >= length2) return keep(1), w(0);
+        if (along <= 0) return keep(0);
+        if (along >= length2) return keep(1);
         return w(0) + u * (along / length2);
     }
 
-    // By the region of the origin                                         (Ericson, Real-Time Collision
-    // Detection, 5.1.5)
+    // By the region of the origin (Ericson, Real-Time Collision Detection, 5.1.5)
     Vec nearest_on_triangle() {
         const Vec ab = w(1) - w(0), ac = w(2) - w(0);
         const double d1 = -ab.dot(w(0)), d2 = -ac.dot(w(0)), d3 = -ab.dot(w(1)), d4 = -ac.dot(w(1)),
                      d5 = -ab.dot(w(2)), d6 = -ac.dot(w(2));
-        if (d1 <= 0 && d2 <= 0) return keep(0), w(0);
-        if (d3 >= 0 && d4 <= d3) return keep(1), w(0);
-        if (d6 >= 0 && d5 <= d6) return keep(2), w(0);
+        if (d1 <= 0 && d2 <= 0) return keep(0);
+        if (d3 >= 0 && d4 <= d3) return keep(1);
+        if (d6 >= 0 && d5 <= d6) return keep(2);
         const double on_c = d1 * d4 - d3 * d2, on_b = d5 * d2 - d1 * d6, on_a = d3 * d6 - d5 * d4;
-        if (on_c <= 0 && d1 >= 0 && d3 <= 0) return keep(0, 1), nearest_on_segment();
-        if (on_b <= 0 && d2 >= 0 && d6 <= 0) return keep(0, 2), nearest_on_segment();
-        if (on_a <= 0 && d4 >= d3 && d5 >= d6) return keep(1, 2), nearest_on_segment();
+        if (on_c <= 0 && d1 >= 0 && d3 <= 0) return keep(0, 1);
+        if (on_b <= 0 && d2 >= 0 && d6 <= 0) return keep(0, 2);
+        if (on_a <= 0 && d4 >= d3 && d5 >= d6) return keep(1, 2);
         const double sum = on_a + on_b + on_c;
-        if (!(sum > 0)) return keep(0, 1), nearest_on_segment();
+        if (!(sum > 0)) return keep(0, 1);
         // projection of the origin along the normal, which has less round-off than a combination of the
         // corners
         const Vec n = ab.cross(ac);

@@ -37,8 +37,10 @@ int farthest_vertex(const HullView& hull, const Vec& d) {
     int best = 0;
     double farthest = -std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < hull.vertices.size(); ++i)
-        if (const double along = d.dot(hull.vertices[i]); along > farthest)
-            farthest = along, best = static_cast<int>(i);
+        if (const double along = d.dot(hull.vertices[i]); along > farthest) {
+            farthest = along;
+            best = static_cast<int>(i);
+        }
     return best;
 }
 

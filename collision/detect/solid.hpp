@@ -47,7 +47,8 @@ struct Solid {
         triangle = number;
     }
     Solid(const Solid& whole, const EdgeTables& tables, int number) : Solid(whole) {
-        hull = tables.view(), only_side = number;
+        hull = tables.view();
+        only_side = number;
     }
     ShapeType type() const { return shape->type; }
     bool is_curved() const { return shape_kind(type()).curved; }

@@ -112,8 +112,10 @@ struct Quickhull {
         int best = -1;
         double most = 0;
         for (size_t t = first; t < triangles.size(); ++t)
-            if (above(triangles[t], point) > 0 && (best < 0 || height(triangles[t], point) > most))
-                most = height(triangles[t], point), best = static_cast<int>(t);
+            if (above(triangles[t], point) > 0 && (best < 0 || height(triangles[t], point) > most)) {
+                most = height(triangles[t], point);
+                best = static_cast<int>(t);
+            }
         if (best >= 0) triangle(best).outside.push_back(point);
     }
 
@@ -263,7 +265,10 @@ struct Faces {
         for (const int n : part) {
             const Triangle& t = hull.triangle(n);
             for (int side = 0; side < 3; ++side)
-                if (face[t.next_to[side]] != seed) after[t.v[side]] = t.v[(side + 1) % 3], ++sides;
+                if (face[t.next_to[side]] != seed) {
+                    after[t.v[side]] = t.v[(side + 1) % 3];
+                    ++sides;
+                }
         }
         std::vector<int> loop;
         if (after.size() != sides || sides < 3) return {};

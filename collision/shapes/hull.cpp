@@ -59,7 +59,10 @@ int HullPaths::climb(std::span<const Vec3<double>> vertices, const Vec3<double>&
     for (int from = -1; v != from;) {
         from = v;
         for (const int w : neighbours.of(from))
-            if (const double x = d.dot(vertices[w]); x > most || (x == most && w < v)) most = x, v = w;
+            if (const double x = d.dot(vertices[w]); x > most || (x == most && w < v)) {
+                most = x;
+                v = w;
+            }
     }
     return v;
 }

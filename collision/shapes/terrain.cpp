@@ -22,8 +22,10 @@ void mark_edges(Terrain& t) {
         const auto [tail, head] = ends(s);
         sides_between[std::minmax(tail, head)].push_back(static_cast<int>(s));
     }
-    t.edge_of_side.resize(sides), t.beyond.assign(sides, -1), t.sharp_side.resize(sides),
-        t.sharp_vertex.assign(t.vertices.size(), false);
+    t.edge_of_side.resize(sides);
+    t.beyond.assign(sides, -1);
+    t.sharp_side.resize(sides);
+    t.sharp_vertex.assign(t.vertices.size(), false);
     for (size_t s = 0; s < sides; ++s) {
         const auto [tail, head] = ends(s);
         const std::vector<int>& same = sides_between[std::minmax(tail, head)];
@@ -59,8 +61,10 @@ void list_neighbours(Terrain& t) {
         }
     const auto flatten = [](const std::vector<std::set<int>>& lists, std::vector<int>& all,
                             std::vector<int>& first) {
-        for (const std::set<int>& list : lists)
-            first.push_back(static_cast<int>(all.size())), all.insert(all.end(), list.begin(), list.end());
+        for (const std::set<int>& list : lists) {
+            first.push_back(static_cast<int>(all.size()));
+            all.insert(all.end(), list.begin(), list.end());
+        }
         first.push_back(static_cast<int>(all.size()));
     };
     flatten(neighbours, t.neighbours, t.first_neighbour);
@@ -71,8 +75,10 @@ void list_neighbours(Terrain& t) {
 void add_boxes(Terrain& t, std::vector<int>& order, size_t first, size_t last) {
     Vec3<double> lo = t.corner(order[first], 0), hi = lo;
     for (size_t i = first; i < last; ++i)
-        for (int k = 0; k < 3; ++k)
-            lo = lo.cwiseMin(t.corner(order[i], k)), hi = hi.cwiseMax(t.corner(order[i], k));
+        for (int k = 0; k < 3; ++k) {
+            lo = lo.cwiseMin(t.corner(order[i], k));
+            hi = hi.cwiseMax(t.corner(order[i], k));
+        }
     const size_t box = t.boxes.size();
     t.boxes.push_back({lo, hi, last - first == 1 ? order[first] : -1, 0});
     if (last - first > 1) {

@@ -47,7 +47,8 @@ template <class T> struct MuscleRate {
           fall(0) {
         if (at.time == MuscleTime::between) {
             x = (c - w) / theta[a.switch_width] + T(0.5);
-            rise = theta[a.times[0]] * factor, fall = time;
+            rise = theta[a.times[0]] * factor;
+            fall = time;
             time = fall + (rise - fall) * share();
         }
         rate = (c - w) / time;
@@ -84,7 +85,8 @@ void muscle_rate_adj(const Activation& a, const T* theta, const T& w, const T& c
     if (at.time == MuscleTime::between) {
         // x = (c - w)/d + 1/2
         const T x_bar = time_bar * (m.rise - m.fall) * m.share_slope(), &d = theta[a.switch_width];
-        rise_bar = time_bar * m.share(), fall_bar = time_bar - rise_bar;
+        rise_bar = time_bar * m.share();
+        fall_bar = time_bar - rise_bar;
         rest_bar += x_bar / d;
         theta_bar[a.switch_width] -= x_bar * (m.c - w) / (d * d);
     }

@@ -38,7 +38,11 @@ void retract(const Model& m,
 template <class T>
 void retract_adj(const Model& m, const T* q, const T* d, const T* next_bar, T* q_bar, T* d_bar) {
     for_each_coordinate(
-        m, [&](int, int iv) { q_bar[iv] += next_bar[iv], d_bar[iv] += next_bar[iv]; },
+        m,
+        [&](int, int iv) {
+            q_bar[iv] += next_bar[iv];
+            d_bar[iv] += next_bar[iv];
+        },
         [&](int iq, int iv) {
             Vec3<T> r_bar = Vec3<T>::Zero(), e_bar = Vec3<T>::Zero();
             retract_quaternion_adj(load_quaternion(q + iq), load3(d + iv), load3(next_bar + iv), r_bar,
@@ -61,7 +65,11 @@ template <class T> void difference(const Model& m, const T* a, const T* b, T* d)
 template <class T>
 void difference_adj(const Model& m, const T* a, const T* b, const T* d_bar, T* a_bar, T* b_bar) {
     for_each_coordinate(
-        m, [&](int, int iv) { b_bar[iv] += d_bar[iv], a_bar[iv] -= d_bar[iv]; },
+        m,
+        [&](int, int iv) {
+            b_bar[iv] += d_bar[iv];
+            a_bar[iv] -= d_bar[iv];
+        },
         [&](int iq, int iv) {
             Vec3<T> ra = Vec3<T>::Zero(), rb = Vec3<T>::Zero();
             quaternion_difference_adj(load_quaternion(a + iq), load_quaternion(b + iq), load3(d_bar + iv), ra,

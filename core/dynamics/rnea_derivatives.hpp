@@ -31,7 +31,8 @@ template <class T> struct CoriolisOperator {
         return N.transpose() * S.ang + T(2) * l.cross(S.lin);
     }
     CoriolisOperator& operator+=(const CoriolisOperator& b) {
-        N += b.N, l += b.l;
+        N += b.N;
+        l += b.l;
         return *this;
     }
 };

@@ -87,7 +87,10 @@ template <class T> struct SegmentPathBar {
         const Vec3<T> none = Vec3<T>::Zero();
         return {{none, none}, {none, none}, T(0)};
     }
-    void add_along(int piece, const Vec3<T>& d_bar) { from[piece] -= d_bar, to[piece] += d_bar; }
+    void add_along(int piece, const Vec3<T>& d_bar) {
+        from[piece] -= d_bar;
+        to[piece] += d_bar;
+    }
 };
 
 template <class T>

@@ -186,7 +186,10 @@ double wrap_turn(WrapShape shape, const Vec3<T>& a, const Vec3<T>& b, const Vec3
         const Vec3<T> t0 = tangent_point(p, n, r, each), t1 = tangent_point(q, n, r, -each);
         if (segments_meet(p, t0, q, t1, n)) continue;
         const T good = side != nullptr ? side->dot(normalise<T>(t0 + t1)) : T(-(t0 - t1).squaredNorm());
-        if (turn == 0 || good >= best) best = good, turn = each;
+        if (turn == 0 || good >= best) {
+            best = good;
+            turn = each;
+        }
     }
     return turn;
 }

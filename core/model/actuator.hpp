@@ -158,7 +158,8 @@ ActuatorLaw<T> actuator_law_at(const Actuator& a, const ActuatorSlices& at, cons
     ActuatorLaw<T> law = actuator_law(a.type, at, theta, n);
     if (a.muscle >= 0) {
         const MuscleForce<T> f = muscle_force(theta + a.muscle, length, rate);
-        law.gain = f.active, law.b0 = f.passive;
+        law.gain = f.active;
+        law.b0 = f.passive;
     }
     if (a.gain_slopes < 0) return law;
     law.b1 += theta[a.gain_slopes] * control;

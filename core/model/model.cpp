@@ -120,9 +120,13 @@ void add_segments(Model& m, const TendonSpec& spec, PathParameters next, Tendon&
             int index = -1;
             if (const auto& around = branch.points[i].around) {
                 TendonWrap wrap;
-                wrap.shape = around->shape, wrap.centre = place(around->centre), wrap.R = around->R;
-                if (const int site = around->centre.site; site >= 0)
-                    wrap.R = m.sites[site].R_BS, wrap.rotation = m.site_rotation.at(site);
+                wrap.shape = around->shape;
+                wrap.centre = place(around->centre);
+                wrap.R = around->R;
+                if (const int site = around->centre.site; site >= 0) {
+                    wrap.R = m.sites[site].R_BS;
+                    wrap.rotation = m.site_rotation.at(site);
+                }
                 wrap.radius = next.radii++;
                 wrap.sided = around->side.has_value();
                 if (wrap.sided) wrap.side = place(*around->side);
@@ -460,11 +464,13 @@ Model ModelBuilder::build() const {
         if (s.type == EqualityType::coupling) {
             const Body& a = m.bodies[e.body_a];
             assert(a.nv == 1);
-            e.q_a = a.q0, e.v_a = a.v0;
+            e.q_a = a.q0;
+            e.v_a = a.v0;
             if (e.body_b >= 0) {
                 const Body& b = m.bodies[e.body_b];
                 assert(b.nv == 1);
-                e.q_b = b.q0, e.v_b = b.v0;
+                e.q_b = b.q0;
+                e.v_b = b.v0;
             }
         }
         m.equalities.push_back(e);

@@ -97,31 +97,41 @@ template <class T> struct MuscleCurves {
             case MusclePiece::taut: break;
             case MusclePiece::low: {
                 const T x = (at.L - lmin) / s;
-                FL = half * x * x, FL_L = x / s, FL_lmin = x * (half * x - T(1)) / s;
+                FL = half * x * x;
+                FL_L = x / s;
+                FL_lmin = x * (half * x - T(1)) / s;
                 break;
             }
             case MusclePiece::rising: {
                 const T x = (T(1) - at.L) / s;
-                FL = T(1) - half * x * x, FL_L = x / s, FL_lmin = -(half * x * x / s);
+                FL = T(1) - half * x * x;
+                FL_L = x / s;
+                FL_lmin = -(half * x * x / s);
                 break;
             }
             case MusclePiece::falling: {
                 const T x = (at.L - T(1)) / t;
-                FL = T(1) - half * x * x, FL_L = -(x / t), FL_lmax = half * x * x / t;
+                FL = T(1) - half * x * x;
+                FL_L = -(x / t);
+                FL_lmax = half * x * x / t;
                 break;
             }
             case MusclePiece::high: {
                 const T x = (lmax - at.L) / t;
-                FL = half * x * x, FL_L = -(x / t), FL_lmax = x * (T(1) - half * x) / t;
+                FL = half * x * x;
+                FL_L = -(x / t);
+                FL_lmax = x * (T(1) - half * x) / t;
                 break;
             }
         }
         const T x = (at.L - T(1)) / t;
         if (piece.length == MusclePiece::falling) {
-            FP_fpmax = half * x * x, FP_L = fpmax * x / t;
+            FP_fpmax = half * x * x;
+            FP_L = fpmax * x / t;
             FP_lmax = -(fpmax * half * x * x / t);
         } else if (piece.length > MusclePiece::falling) {
-            FP_fpmax = x - half, FP_L = fpmax / t;
+            FP_fpmax = x - half;
+            FP_L = fpmax / t;
             FP_lmax = -(fpmax * half * x / t);
         }
         FP = fpmax * FP_fpmax;

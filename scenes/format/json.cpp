@@ -111,12 +111,21 @@ private:
         throw SceneError(one_line(file_ + place + ": " + message));
     }
     Json* put(Json value) {
-        if (open_.empty()) return root_ = std::move(value), &root_;
+        if (open_.empty()) {
+            root_ = std::move(value);
+            return &root_;
+        }
         Json& parent = *open_.back();
-        if (parent.is_array()) return parent.push_back(std::move(value)), &parent.back();
+        if (parent.is_array()) {
+            parent.push_back(std::move(value));
+            return &parent.back();
+        }
         return &(parent[keys_.back()] = std::move(value));
     }
-    bool add(Json value) { return put(std::move(value)), true; }
+    bool add(Json value) {
+        put(std::move(value));
+        return true;
+    }
     bool open(Json value) {
         if (static_cast<int>(open_.size()) == max_json_depth)
             fail("#" + readable(pointer()),
@@ -125,7 +134,11 @@ private:
         keys_.emplace_back();
         return true;
     }
-    bool close() { return open_.pop_back(), keys_.pop_back(), true; }
+    bool close() {
+        open_.pop_back();
+        keys_.pop_back();
+        return true;
+    }
     std::string pointer() const {
         std::string p;
         for (size_t i = 0; i < open_.size(); ++i) {

@@ -49,9 +49,11 @@ private:
             if (c == '"') {
                 string();
             } else if (std::string_view("{[").find(c) != std::string_view::npos) {
-                ++depth, ++at_;
+                ++depth;
+                ++at_;
             } else if (std::string_view("}]").find(c) != std::string_view::npos) {
-                --depth, ++at_;
+                --depth;
+                ++at_;
             } else if (std::string_view(",:").find(c) != std::string_view::npos) {
                 ++at_;
             } else {
@@ -61,7 +63,7 @@ private:
     }
     // Moves to the value of a member of the object that is next.
     bool enter_member(const std::string& wanted, std::optional<size_t>& key) {
-        for (++at_; next() == '"'; skip_value(), next() == ',' ? void(++at_) : void()) {
+        for (++at_; next() == '"'; skip_item()) {
             key = at_;
             const bool found = string() == wanted;
             if (next() == ':') ++at_;
@@ -72,9 +74,17 @@ private:
     // Moves to an item of the array that is next.
     bool enter_item(const std::string& wanted, std::optional<size_t>& key) {
         size_t index = 0;
-        for (++at_; next() != ']' && next() != 0; skip_value(), next() == ',' ? void(++at_) : void())
-            if (std::to_string(index++) == wanted) return key = at_, true;
+        for (++at_; next() != ']' && next() != 0; skip_item())
+            if (std::to_string(index++) == wanted) {
+                key = at_;
+                return true;
+            }
         return false;
+    }
+    // Skips a value and the comma behind it.
+    void skip_item() {
+        skip_value();
+        if (next() == ',') ++at_;
     }
 
     const std::string& text_;

@@ -58,7 +58,10 @@ double record(const Scene& s, int steps, const Size& size) {
 
 // What `steps` steps will take, by short ones.
 Size predicted(const Scene& s) {
-    const auto of = [&](int steps) { return record(s, steps, {2e7, 2e7, 2e7, 2e7}), tape_size(); };
+    const auto of = [&](int steps) {
+        record(s, steps, {2e7, 2e7, 2e7, 2e7});
+        return tape_size();
+    };
     const int a = 1, b = std::min(3, s.steps);
     const Size one = of(a);
     if (b == a) return one;

@@ -72,8 +72,10 @@ void compare(const Scene& s, const std::string& checkpoints, int repeat) {
          {std::tuple{"initial_state", &d.gradient.initial_state, &ours.gradient.initial_state},
           {"controls", &d.gradient.controls, &ours.gradient.controls},
           {"parameters", &d.gradient.parameters, &ours.gradient.parameters}})
-        if (const auto e = difference(*mine, *reference))
-            errors[kind] = *e, worst = std::isfinite(*e) ? std::max(worst, *e) : *e;
+        if (const auto e = difference(*mine, *reference)) {
+            errors[kind] = *e;
+            worst = std::isfinite(*e) ? std::max(worst, *e) : *e;
+        }
     const nlohmann::ordered_json report{{"tool", tool.name},
                                         {"version", tool.version},
                                         {"mode", tool.mode},
@@ -110,7 +112,10 @@ int main(int argc, char** argv) try {
     options.parse_positional("scene");
     options.positional_help("SCENE");
     const auto given = options.parse(argc, argv);
-    if (given.count("help")) return std::cout << options.help(), 0;
+    if (given.count("help")) {
+        std::cout << options.help();
+        return 0;
+    }
     if (!given.count("scene")) throw SceneError("which scene? costate-compare SCENE --steps N");
     const int steps = given.count("steps") ? given["steps"].as<int>() : 0, repeat = given["repeat"].as<int>();
     if ((given.count("steps") && steps < 1) || repeat < 1)

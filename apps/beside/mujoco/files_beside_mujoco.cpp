@@ -165,7 +165,10 @@ void compare(const std::string& file, int steps) {
 
 int main(int argc, char** argv) {
     int steps = 300, first = 1;
-    if (argc > 2 && std::strcmp(argv[1], "--steps") == 0) steps = std::atoi(argv[2]), first = 3;
+    if (argc > 2 && std::strcmp(argv[1], "--steps") == 0) {
+        steps = std::atoi(argv[2]);
+        first = 3;
+    }
     if (first >= argc || steps < 1) {
         std::fprintf(stderr, "usage: costate_files_beside_mujoco [--steps N] FILE.xml...\n");
         return 2;

@@ -67,7 +67,10 @@ Cost of_mujoco(mjModel* m) {
     const size_t n = 2 * m->nv + m->na;
     std::vector<double> A(n * n), B(n * static_cast<size_t>(m->nu));
     const int rows = d->nefc;
-    const double step = median_us([&] { mj_copyData(d, m, there), mj_step(m, d); }),
+    const double step = median_us([&] {
+        mj_copyData(d, m, there);
+        mj_step(m, d);
+    }),
                  copy = median_us([&] { mj_copyData(d, m, there); });
     mj_copyData(d, m, there);
     const double jacobian =

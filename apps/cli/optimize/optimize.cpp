@@ -241,7 +241,10 @@ int optimize(const Arguments& a) {
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     std::optional<OptimizeSession> session;
-    together([&] { return session.emplace(a, scene), true; });
+    together([&] {
+        session.emplace(a, scene);
+        return true;
+    });
     session->share();
     std::optional<BatchLoss> batch;
     std::optional<Restarts> restarts;

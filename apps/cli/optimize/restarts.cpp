@@ -35,7 +35,9 @@ struct Runs {
         losses = std::move(all);
     }
     template <class Archive> void transfer(Archive& a) {
-        a(index), a(losses), best.transfer(a), a(best.stopped);
+        a(index, losses);
+        best.transfer(a);
+        a(best.stopped);
     }
 };
 

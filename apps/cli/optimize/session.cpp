@@ -31,14 +31,14 @@ bool interrupted_together() {
 }  // namespace
 
 void add_identity(ArchiveWriter& all, const OptimizeSettings& o) {
-    all(o.method), all(o.iterations), all(o.max_loss_evaluations), all(o.max_gradient_evaluations);
-    all(o.learning_rate), all(o.square), all(o.momentum), all(o.segment), all(o.horizon);
-    all(o.population), all(o.sigma), all(o.seed);
-    all(o.gradient_tolerance), all(o.target_loss), all(o.rounds), all(o.penalty_growth);
+    all(o.method, o.iterations, o.max_loss_evaluations, o.max_gradient_evaluations);
+    all(o.learning_rate, o.square, o.momentum, o.segment, o.horizon);
+    all(o.population, o.sigma, o.seed);
+    all(o.gradient_tolerance, o.target_loss, o.rounds, o.penalty_growth);
     for (const OptimizeStage& stage : o.stages) {
-        all(stage.method), all(stage.iterations);
+        all(stage.method, stage.iterations);
         for (const auto& [index, value] : stage.parameters)
-            all(index), all(value);
+            all(index, value);
     }
 }
 

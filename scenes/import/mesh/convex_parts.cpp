@@ -161,7 +161,10 @@ std::vector<double> heights_to_try(const TriangleMesh& mesh, const Vec3<double>&
         double best = 0.5 * (from + to);
         for (std::ptrdiff_t most = 1; first < end;) {
             const auto next = std::upper_bound(first, end, *first + equal);
-            if (next - first > most) most = next - first, best = *first;
+            if (next - first > most) {
+                most = next - first;
+                best = *first;
+            }
             first = next;
         }
         out.push_back(best);
@@ -194,7 +197,10 @@ std::optional<Plane> best_cut(const TriangleMesh& mesh) {
         for (size_t k = 0; k < heights.size(); ++k) {
             const double below = lower.add(slices[k]);
             const double cost = below + above[k] + weight_of_difference * std::abs(below - above[k]);
-            if (cost < least) least = cost, best = Plane{normal, heights[k]};
+            if (cost < least) {
+                least = cost;
+                best = Plane{normal, heights[k]};
+            }
         }
     }
     return best;
@@ -287,7 +293,10 @@ void join(std::vector<Part>& parts, size_t most) {
         size_t one = 1, two = 0;
         for (size_t a = 0; a < parts.size(); ++a)
             for (size_t b = 0; b < a; ++b)
-                if (cost[a][b] < cost[one][two]) one = a, two = b;
+                if (cost[a][b] < cost[one][two]) {
+                    one = a;
+                    two = b;
+                }
         disjoint = disjoint && cost[one][two] <= 1e-6 * whole;
         if (!disjoint && parts.size() <= most) return;
         parts[two].hull = common_hull(parts[one], parts[two]);

@@ -21,7 +21,8 @@ void take(png_structp png, png_bytep out, size_t count) {
     Source& source = *static_cast<Source*>(png_get_io_ptr(png));
     if (count > source.left) png_error(png, "ends too early");
     std::memcpy(out, source.at, count);
-    source.at += count, source.left -= count;
+    source.at += count;
+    source.left -= count;
 }
 
 [[noreturn]] void give_up(png_structp png, png_const_charp) { png_longjmp(png, 1); }
@@ -67,7 +68,8 @@ GrayImage parse_png(const std::string& bytes, const std::string& name, size_t mo
         if (read) {
             const png_bytepp rows = png_get_rows(png, info);
             const int channels = png_get_channels(png, info);
-            out.rows = static_cast<int>(height), out.columns = static_cast<int>(width);
+            out.rows = static_cast<int>(height);
+            out.columns = static_cast<int>(width);
             for (int row = 0; row < out.rows; ++row)
                 for (int column = 0; column < out.columns; ++column)
                     out.values.push_back(rows[row][column * channels]);

@@ -62,14 +62,17 @@ void apply_position(const XmlElement& e, MjcfActuatorLaw& law) {
         law.time_constant = time->nonnegative();
         law.dynamics = law.time_constant > 0 ? "filterexact" : "none";
     }
-    law.affine_gain = false, law.affine_bias = true;
-    law.unlike.clear(), law.muscle = law.passive = false;
+    law.affine_gain = false;
+    law.affine_bias = true;
+    law.unlike.clear();
+    law.muscle = law.passive = false;
 }
 
 // A position servo whose target is the integral of the control.
 void apply_integrated_velocity(const XmlElement& e, MjcfActuatorLaw& law) {
     apply_position(e, law);
-    law.dynamics = "integrator", law.always_limited = true;
+    law.dynamics = "integrator";
+    law.always_limited = true;
     law.unlike_dynamics.clear();
 }
 
@@ -80,9 +83,12 @@ void apply_cylinder(const XmlElement& e, MjcfActuatorLaw& law) {
     if (const auto diameter = e.find("diameter"))
         law.gain[0] = 0.25 * std::numbers::pi * diameter->number() * diameter->number();
     if (const auto bias = e.find("bias")) take(*bias, law.bias);
-    law.affine_gain = false, law.affine_bias = true;
+    law.affine_gain = false;
+    law.affine_bias = true;
     law.dynamics = "filter";
-    law.unlike.clear(), law.unlike_dynamics.clear(), law.muscle = law.passive = false;
+    law.unlike.clear();
+    law.unlike_dynamics.clear();
+    law.muscle = law.passive = false;
 }
 
 // What other layers have left at the defaults of <general> gets those of a muscle, as in MuJoCo's mjs_setToMuscle.
@@ -92,11 +98,15 @@ void apply_muscle(const XmlElement& e, MjcfActuatorLaw& law) {
     for (size_t i = 0; i < muscle_width; ++i)
         if (double& number = law.gain[static_cast<int>(i)]; number == (i == 0 ? 1 : 0))
             number = mjcf_muscle_numbers[i].second;
-    law.dynamics = "muscle", law.muscle = law.passive = true, law.affine_gain = law.affine_bias = false;
-    law.unlike.clear(), law.unlike_dynamics.clear();
+    law.dynamics = "muscle";
+    law.muscle = law.passive = true;
+    law.affine_gain = law.affine_bias = false;
+    law.unlike.clear();
+    law.unlike_dynamics.clear();
     if (const auto times = e.find("timeconst")) {
         const std::vector<double> t = times->numbers(2, 2);
-        law.time_constant = t[0], law.fall_time = t[1];
+        law.time_constant = t[0];
+        law.fall_time = t[1];
     }
     if (const auto width = e.find("tausmooth")) law.switch_width = width->nonnegative();
     if (const auto range = e.find("range")) std::tie(law.gain[0], law.gain[1]) = read_mjcf_range(*range);
@@ -111,8 +121,12 @@ void apply_shortcut(const XmlElement& e, MjcfActuatorLaw& law) {
     const double kv = e.nonnegative_or("kv", e.name() == "velocity" ? law.gain[0]
                                              : law.affine_gain      ? -law.gain[2]
                                                                     : 0);
-    law.affine_gain = e.name() == "damper", law.affine_bias = e.name() == "velocity";
-    law.dynamics = "none", law.unlike.clear(), law.unlike_dynamics.clear(), law.muscle = law.passive = false;
+    law.affine_gain = e.name() == "damper";
+    law.affine_bias = e.name() == "velocity";
+    law.dynamics = "none";
+    law.unlike.clear();
+    law.unlike_dynamics.clear();
+    law.muscle = law.passive = false;
     if (e.name() == "motor")
         law.gain[0] = 1;
     else if (e.name() == "velocity")
@@ -152,10 +166,10 @@ MjcfActuatorLaw law_of(const MjcfAttributes& a) {
 bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const MjcfActuatorLaw& law) {
     const XmlElement& e = a.element();
     const auto left_out = [&](const std::string& what) {
-        return e.warn(context.warnings, what + " is not supported and is ignored",
-                      "use motor, position, velocity, damper, intvelocity, cylinder, muscle or general on a "
-                      "joint, a tendon or a site"),
-               false;
+        e.warn(context.warnings, what + " is not supported and is ignored",
+               "use motor, position, velocity, damper, intvelocity, cylinder, muscle or general on a "
+               "joint, a tendon or a site");
+        return false;
     };
     constexpr std::array known{"motor",   "position",    "velocity", "damper",
                                "general", "intvelocity", "cylinder", "muscle"};

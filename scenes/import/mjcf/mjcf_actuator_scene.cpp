@@ -30,12 +30,16 @@ void put_law(const MjcfActuatorLaw& law, Json& out) {
     if (gain == 1 && constant_gain && b.isZero(0)) {
         out["type"] = "motor";
     } else if (gain > 0 && constant_gain && b[0] == 0 && b[1] == -gain && b[2] <= 0) {
-        out["type"] = "servo", out["kp"] = gain;
+        out["type"] = "servo";
+        out["kp"] = gain;
         if (b[2] != 0) out["kd"] = -b[2];
     } else if (gain > 0 && constant_gain && b[0] == 0 && b[1] == 0 && b[2] == -gain) {
-        out["type"] = "velocity", out["kd"] = gain;
+        out["type"] = "velocity";
+        out["kd"] = gain;
     } else {
-        out["type"] = "general", out["gain"] = gain, out["bias"] = to_json(b);
+        out["type"] = "general";
+        out["gain"] = gain;
+        out["bias"] = to_json(b);
         if (!constant_gain) out["gain_slopes"] = {law.gain[1], law.gain[2]};
     }
 }
@@ -66,7 +70,8 @@ void put_dynamics(const MjcfContext& context, const MjcfAttributes& a, const Mjc
         if (law.dynamics != theirs) continue;
         Json& dynamics = out["dynamics"] = {{"type", name}};
         if (law.dynamics == "muscle") {
-            dynamics["rise_time"] = law.time_constant, dynamics["fall_time"] = law.fall_time;
+            dynamics["rise_time"] = law.time_constant;
+            dynamics["fall_time"] = law.fall_time;
             if (law.switch_width > 0) dynamics["switch_width"] = law.switch_width;
         } else if (law.dynamics != "integrator") {
             dynamics["time_constant"] = law.time_constant;

@@ -305,8 +305,10 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
         total += body.mass.m;
     }
     if (c.settotalmass > 0 && total > 0)
-        for (MjcfBody& body : bodies)
-            body.mass.m *= c.settotalmass / total, body.mass.I *= c.settotalmass / total;
+        for (MjcfBody& body : bodies) {
+            body.mass.m *= c.settotalmass / total;
+            body.mass.I *= c.settotalmass / total;
+        }
 
     std::vector<double> carried(bodies.size());
     for (size_t i = bodies.size(); i-- > 1;) {

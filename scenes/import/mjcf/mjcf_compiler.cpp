@@ -32,7 +32,7 @@ void read_one(const XmlElement& e, MjcfCompiler& c) {
     if (const auto a = e.find("settotalmass")) c.settotalmass = a->number();
     if (const auto a = e.find("inertiagrouprange")) {
         const std::vector<double> range = a->numbers(2);
-        c.group_least = static_cast<int>(std::clamp(range[0], -1e9, 1e9)),
+        c.group_least = static_cast<int>(std::clamp(range[0], -1e9, 1e9));
         c.group_most = static_cast<int>(std::clamp(range[1], -1e9, 1e9));
     }
     if (const auto a = e.find("fitaabb")) c.fitaabb = a->boolean();

@@ -79,7 +79,10 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
     }
     Json out{{"joint_a", one.name}};
     if (c[0] != 0) out["offset"] = c[0];
-    if (two != nullptr) out["joint_b"] = two->name, out["ratio"] = c[1];
+    if (two != nullptr) {
+        out["joint_b"] = two->name;
+        out["ratio"] = c[1];
+    }
     return out;
 }
 

@@ -124,7 +124,10 @@ std::pair<double, double> read_mjcf_range(const XmlAttribute& a) {
 
 void keep_margin(const MjcfAttributes& a, double& lower, double& upper) {
     const double margin = a.number_or("margin", 0);
-    if (lower + margin < upper - margin) lower += margin, upper -= margin;
+    if (lower + margin < upper - margin) {
+        lower += margin;
+        upper -= margin;
+    }
 }
 
 MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
@@ -147,7 +150,10 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
         const double x = a.number_or(name, 0);
         return joint.type == MjcfJointType::hinge ? context.compiler.angle(x) : x;
     };
-    if (has_axis) joint.ref = coordinate("ref"), joint.springref = coordinate("springref");
+    if (has_axis) {
+        joint.ref = coordinate("ref");
+        joint.springref = coordinate("springref");
+    }
     read_limits(context, a, joint);
     read_spring(context, a, joint);
     read_spring_damper(context, a, joint);

@@ -116,7 +116,8 @@ private:
             return plane.value(key, std::move(otherwise));
         };
         const std::vector<double> p = numbers("position", {0, 0, 0}), q = numbers("quaternion", {1, 0, 0, 0});
-        plane.erase("position"), plane.erase("quaternion");
+        plane.erase("position");
+        plane.erase("quaternion");
         put_pose(plane, between(Transform<double>::identity(),
                                 compose(l.X, {rotation_matrix(load_quaternion(q.data())), load3(p.data())})));
         Json& shapes = out_.scene["shapes"];
@@ -271,8 +272,10 @@ private:
         if (a.lower > -unlimited || a.upper < unlimited) {
             out["limits"] = Json::array({std::max(a.lower, std::min(-far, a.upper - far)),
                                          std::min(a.upper, std::max(far, a.lower + far))});
-            if (a.limit_stiffness > 0)
-                out["limit_stiffness"] = a.limit_stiffness, out["limit_damping"] = a.limit_damping;
+            if (a.limit_stiffness > 0) {
+                out["limit_stiffness"] = a.limit_stiffness;
+                out["limit_damping"] = a.limit_damping;
+            }
         }
         if (a.damping > 0) out["damping"] = a.damping;
         if (a.friction > 0) out["dry_friction"] = a.friction;

@@ -23,7 +23,8 @@ constexpr size_t most_heights = 1'000'000;
 bool SdfContext::put_primitive(const sdf::Geometry& geometry, Json& out) const {
     const sdf::ElementPtr at = geometry.Element();
     const auto round = [&](const char* type, double radius) {
-        out["type"] = type, out["radius"] = positive(radius, at);
+        out["type"] = type;
+        out["radius"] = positive(radius, at);
     };
     if (const auto* box = geometry.BoxShape()) {
         const auto size = box->Size();
@@ -229,7 +230,8 @@ void SdfContext::read_visuals(const sdf::Link& link, SdfLink& out) const {
             const Vec3<double> scale = finite(mesh->Scale(), mesh->Element());
             const std::filesystem::path path = find_asset(mesh->Uri(), mesh->Element(), "visual mesh", false);
             if (path.empty()) continue;
-            shown["type"] = "mesh", shown["file"] = path.string();
+            shown["type"] = "mesh";
+            shown["file"] = path.string();
             if (!scale.isOnes(0)) shown["scale"] = to_json(scale);
         } else if (!put_primitive(geometry, shown)) {
             continue;

@@ -178,7 +178,8 @@ private:
             case sdf::JointType::CONTINUOUS:
                 out.type = SdfJointType::revolute;
                 axis(0);
-                out.axes[0].lower = -unlimited, out.axes[0].upper = unlimited;
+                out.axes[0].lower = -unlimited;
+                out.axes[0].upper = unlimited;
                 break;
             case sdf::JointType::REVOLUTE:
                 out.type = SdfJointType::revolute;
@@ -191,7 +192,8 @@ private:
             case sdf::JointType::UNIVERSAL:
             case sdf::JointType::REVOLUTE2:
                 out.type = SdfJointType::two_axes;
-                axis(0), axis(1);
+                axis(0);
+                axis(1);
                 return true;
             case sdf::JointType::SCREW:
                 out.type = SdfJointType::screw;

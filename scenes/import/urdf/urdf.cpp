@@ -353,7 +353,7 @@ struct Importer {
                            "couple joints with one axis");
         Json coupling{
             {"name", j.name + ".mimic"}, {"type", "coupling"}, {"joint_a", j.name}, {"joint_b", other->name}};
-        coupling["ratio"] = mimic.number_or("multiplier", 1),
+        coupling["ratio"] = mimic.number_or("multiplier", 1);
         coupling["offset"] = mimic.number_or("offset", 0);
         add("equalities", std::move(coupling), mimic);
     }

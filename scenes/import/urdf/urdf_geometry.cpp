@@ -25,11 +25,13 @@ bool put_primitive(const XmlElement& g, Json& out) {
     if (g.name() == "box") {
         const Vec3<double> size = g["size"].vec3();
         if (!(size.minCoeff() > 0)) g["size"].fail("must be positive", "use three lengths above 0");
-        out["type"] = "box", out["half_extents"] = to_json(0.5 * size);
+        out["type"] = "box";
+        out["half_extents"] = to_json(0.5 * size);
         return true;
     }
     if (g.name() != "sphere" && g.name() != "cylinder" && g.name() != "capsule") return false;
-    out["type"] = g.name(), out["radius"] = g["radius"].positive();
+    out["type"] = g.name();
+    out["radius"] = g["radius"].positive();
     if (g.name() != "sphere") out["half_length"] = 0.5 * g["length"].positive();
     return true;
 }
@@ -173,7 +175,8 @@ void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
             const Vec3<double> scale = read_scale(g);
             const auto file = mesh(g, "visual");
             if (!file) continue;
-            out["type"] = "mesh", out["file"] = file->string();
+            out["type"] = "mesh";
+            out["file"] = file->string();
             if (!scale.isOnes(0)) out["scale"] = to_json(scale);
         } else if (!put_primitive(g, out)) {
             g.note(warnings, "is not a known geometry and is ignored",

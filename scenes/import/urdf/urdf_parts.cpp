@@ -59,7 +59,8 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
     body["mass"] = m;
     if (!X.p.isZero(0)) body["com"] = to_json(X.p);
     body["inertia"] = Json::array({I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
-    places["/mass"] = mass.place(), places["/inertia"] = (inertia ? *inertia : *inertial).place();
+    places["/mass"] = mass.place();
+    places["/inertia"] = (inertia ? *inertia : *inertial).place();
 }
 
 Materials read_materials(const XmlElement& robot) {

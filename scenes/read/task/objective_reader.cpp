@@ -159,10 +159,12 @@ void read_bounds(const Node& node, const char* lower, const char* upper, Term& t
         traits_of(term.kind).has_target ? VecX<double>(term.axes) : VecX<double>(term.factors);
     for (Eigen::Index k = 0; !term.length && k < factors.size(); ++k) {
         if (factors[k] == 0) {
-            term.lower[k] = -unlimited, term.upper[k] = unlimited;
+            term.lower[k] = -unlimited;
+            term.upper[k] = unlimited;
             continue;
         }
-        term.lower[k] *= factors[k], term.upper[k] *= factors[k];
+        term.lower[k] *= factors[k];
+        term.upper[k] *= factors[k];
         if (factors[k] < 0) std::swap(term.lower[k], term.upper[k]);
     }
 }
@@ -219,8 +221,11 @@ void read_power(const Node& node, const Model& model, Term& term) {
     for (const int n : term.controls)
         for (const SensorKind kind : {SensorKind::actuator_force, SensorKind::actuator_velocity}) {
             Sensor s;
-            s.kind = kind, s.actuator = n, s.body = model.actuators[n].body;
-            s.offset = static_cast<int>(term.sensors.size()), s.size = 1;
+            s.kind = kind;
+            s.actuator = n;
+            s.body = model.actuators[n].body;
+            s.offset = static_cast<int>(term.sensors.size());
+            s.size = 1;
             term.sensors.push_back(s);
         }
 }

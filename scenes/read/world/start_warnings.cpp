@@ -131,12 +131,17 @@ std::vector<int> falling_trees(const World& world, const VecX<double>& theta) {
         if (body >= 0) held[tree_of[body]] = true;
     };
     for (const Equality& e : m.equalities)
-        if (e.type != EqualityType::coupling) hold(e.body_a), hold(e.body_b);
+        if (e.type != EqualityType::coupling) {
+            hold(e.body_a);
+            hold(e.body_b);
+        }
     for (const Actuator& a : m.actuators)
         if (!a.on_joint && a.tendon < 0) hold(a.body);
     for (const Tendon& tendon : m.tendons)
-        for (const TendonSegment& segment : tendon.segments)
-            hold(segment.a.body), hold(segment.b.body);
+        for (const TendonSegment& segment : tendon.segments) {
+            hold(segment.a.body);
+            hold(segment.b.body);
+        }
     const std::vector<Shape>& shapes = world.shapes.shapes;
     for (int a = 0; a < std::ssize(shapes); ++a)
         for (int b = 0; b < std::ssize(shapes); ++b)
