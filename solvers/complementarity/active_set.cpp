@@ -425,7 +425,8 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
                 target[i] = x(r + 1 + i) - s(r + 1 + i) / a;
             const double tangent = length_of(target, rows);
             const bool sticks = n > 0 && tangent <= mu * n;
-            const bool breaks = !sticks && mu * tangent <= -n;
+            const bool pulls_at_rest = n <= 0 && slip <= no_slip;
+            const bool breaks = !sticks && (mu * tangent <= -n || pulls_at_rest);
             RowState friction = sticks || slip <= no_slip ? RowState::clamping : RowState::sliding;
             // no friction, whichever way it will slip
             if (breaks || (mu == 0 && slip <= no_slip)) friction = RowState::separating;

@@ -116,8 +116,21 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
     return residual <= acceptable_residual(p, x);
 }
 
+// Lets contacts slide that stick by more than their friction, in the direction of that.
+void slide_beyond_friction(const MlcpView<double>& p, const double* x, std::vector<RowState>& states) {
+    constexpr double round_off = 1e-9;
+    for (int r = 0; r < p.rows; ++r) {
+        const int friction = p.friction_rows(r);
+        if (friction == 0 || states[r] == RowState::separating || !(x[r] > 0)) continue;
+        if (length_of(x + r + 1, friction) <= (1 + round_off) * p.mu(r + 1) * x[r]) continue;
+        for (int t = r + 1; t <= r + friction; ++t)
+            if (states[t] == RowState::clamping) states[t] = RowState::sliding;
+    }
+}
+
 // Newton's method by full steps, as long as one of three decreases the residual: for starts that are close to a
-// solution, or else given up soon. True if x is then a solution; otherwise x is unchanged.
+// solution, or else given up soon. True if x is then a solution; otherwise x is unchanged. Contacts that stick by too
+// much friction slide only when all else is settled: at once, they would change sides for ever.
 bool newton_nearby(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     constexpr int max_steps = 10, patience = 3;
     constexpr double decrease = 0.9;
@@ -129,6 +142,8 @@ bool newton_nearby(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, d
     double least = mlcp_residual(p, x, s, law);
     for (int k = 0, best = -1; k < max_steps && k - best <= patience; ++k) {
         classify(p, law, w.x.data(), s, w.states.data());
+        if (k > 0 && law == FrictionLaw::cone && w.states == w.set.state)
+            slide_beyond_friction(p, w.x.data(), w.states);
         if (solve_states(p, w.set, w.states, k > 0, s, w.x.data()))
             w.work += factorisation_work(w.set.active.size());
         s = w.set.s.data();
