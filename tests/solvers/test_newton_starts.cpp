@@ -1,0 +1,118 @@
+// Where Newton's method on friction cones begins: at the states before the step, and near a solution.
+#include <doctest/doctest.h>
+
+#include "scenes/scene.hpp"
+#include "solvers/complementarity/lcp.hpp"
+#include "solvers/complementarity/solver.hpp"
+#include "solvers/step/step.hpp"
+#include "tests/support/contact_problems.hpp"
+#include "tests/support/stream.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+constexpr Family families[] = {Family::scattered, Family::stacked, Family::heavy_on_light, Family::redundant};
+
+struct Solved {
+    std::vector<double> x;
+    SolverStatus status = SolverStatus::unsolved;
+    double residual = 0, factorisations = 0;  // residual: relative
+};
+
+// before: velocities of the rows before the impulses, or null
+Solved solve(const ContactProblem& p, std::vector<double> start, const double* before) {
+    SolverScratch work;
+    ActiveSet<double> set;
+    MlcpView<double> view = p.view();
+    view.before = before;
+    Solved out{std::move(start)};
+    out.status =
+        solve_exactly(view, Settings{.solver = SolverType::ncp}, FrictionLaw::cone, work, set, out.x.data());
+    out.residual = mlcp_residual(view, out.x.data(), FrictionLaw::cone) / (1 + p.b.cwiseAbs().maxCoeff());
+    out.factorisations = work.cone.work / factorisation_work(view.rows);
+    return out;
+}
+Solved solve(const ContactProblem& p, const double* before = nullptr) {
+    return solve(p, std::vector<double>(p.b.size()), before);
+}
+
+}  // namespace
+
+TEST_CASE("ncp: the states of a solution need one factorisation to find it again") {
+    int again = 0, all = 0;
+    for (const Family family : families)
+        for (unsigned seed = 0; seed < 100; ++seed, ++all) {
+            const ContactProblem p = contact_problem(family, seed);
+            const Solved first = solve(p);
+            std::vector<double> s(p.b.size());
+            mlcp_velocity(p.view(), first.x.data(), s.data());
+            const Solved second = solve(p, s.data());
+            CHECK(second.residual <= 1e-10);
+            again += second.status == SolverStatus::guessed && second.factorisations <= 1.01;
+        }
+    MESSAGE(again << " of " << all);
+    CHECK(again >= 0.9 * all);
+}
+
+TEST_CASE("ncp: velocities before the step that say nothing of its states do no harm") {
+    Stream g(5, "before");
+    int solved = 0, all = 0;
+    for (const Family family : families)
+        for (unsigned seed = 0; seed < 100; ++seed, ++all) {
+            const ContactProblem p = contact_problem(family, seed);
+            std::vector<double> before(p.b.size());
+            for (double& v : before)
+                v = (seed % 2 == 0 ? 1 : 1e-5) * g.uniform(-1, 1);
+            solved += solve(p, before.data()).residual <= 1e-10;
+        }
+    CHECK(solved == all);
+}
+
+// A block that is pushed by a little more than its friction, then in another direction: at the old impulses it seems
+// to slip across the push. Newton's method has to find the direction of a slip that is almost 0.
+TEST_CASE("ncp: Newton's method follows the direction of slow slip") {
+    constexpr double mu = 0.5;
+    for (const double slip : {1e-2, 1e-4, 1e-6, 1e-8})
+        for (const double turn : {0.05, 0.2, 0.5, 1.0}) {
+            CAPTURE(slip);
+            CAPTURE(turn);
+            ContactProblem p;
+            p.A = ContactProblem::Matrix::Identity(3, 3);
+            p.A(0, 1) = p.A(1, 0) = 0.1;
+            p.mu = Eigen::Vector3d(0, mu, mu);
+            p.type = {RowType::unilateral, RowType::friction, RowType::friction};
+            p.normal = {0, 0, 0};
+            const auto pushed = [&](double angle) {
+                p.b = Eigen::Vector3d(-1, (mu + slip) * std::cos(angle), (mu + slip) * std::sin(angle));
+                return p;
+            };
+            const Solved second = solve(pushed(turn), solve(pushed(0)).x, nullptr);
+            CHECK(second.residual <= 1e-11);
+            CHECK(second.status == SolverStatus::guessed);
+            CHECK(second.factorisations <= 3);
+        }
+}
+
+TEST_CASE(
+    "ncp: of robots that stand, walk or fall, most problems are solved from the states before the step") {
+    for (const char* name : {"go1_stand", "half_cheetah", "hopper", "humanoid", "box_slide"}) {
+        CAPTURE(name);
+        Scene scene = load_scene(name, 300);
+        scene.world.settings.solver = SolverType::ncp;
+        StepScratch<double> scratch(scene.world);
+        VecX<double> x = scene.x0.head(scene.world.nx()), next(x), u(scene.world.nu());
+        int guessed = 0, solved = 0;
+        for (int k = 0; k < scene.steps; ++k, x.swap(next)) {
+            scene.plan.evaluate(scene.z0.data(), k, u.data());
+            step(scene.world, scene.theta.data(), x.data(), u.data(), scratch, next.data());
+            for (const SolverStatus status : scratch.impulses.status) {
+                ++solved;
+                guessed += status == SolverStatus::guessed;
+            }
+        }
+        MESSAGE(name << ": " << guessed << " of " << solved);
+        CHECK(guessed >= 0.95 * solved);
+    }
+}
