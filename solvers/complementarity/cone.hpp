@@ -1,8 +1,8 @@
 // Solver of the problem with friction cones: the nonlinear problem of Signorini's and Coulomb's laws, or its
 // convex relaxation (Le Lidec et al. 2024, section II; Carpentier et al. 2024). Newton's method on the states of
-// the contacts starts from the states before the step, from the guess, from contacts that all stick, from the solution
-// of the box, and from the iterates of an interior-point method. If all this fails, a first-order method runs until
-// the states settle: projected Gauss-Seidel, contact by contact, or ADMM.
+// the contacts starts from the states before the step, from the impulses of the last step or of a few sweeps, and
+// from the iterates of an interior-point method. If all this fails, a first-order method runs until the states
+// settle: projected Gauss-Seidel, contact by contact, or ADMM.
 #pragma once
 
 #include "solvers/complementarity/active_set.hpp"
