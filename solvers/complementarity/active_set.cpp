@@ -8,7 +8,8 @@ namespace {
 // normal row and x_T is shortened to mu x_n. At a solution x_T = -mu x_n u, so this is the direction of s_T; on the way
 // there it also has a meaning where s_T is almost 0 (Alart & Curnier 1991).
 template <class T> struct Slip {
-    int rows;
+    int rows;                                      // friction rows
+    int moving = 0, at[max_friction_rows];         // those that an impulse moves
     T a, bound, speed, u[max_friction_rows] = {};  // mu x_n; |s_T - a x_T|
     Slip(const MlcpView<T>& p, const T* x, const T* s, int n)
         : rows(p.friction_rows(n)),
@@ -19,6 +20,8 @@ template <class T> struct Slip {
         const T pull = length > longest ? a * (longest / length) : a;
         T squared(0);
         for (int i = 0; i < rows; ++i) {
+            if (p.drops(n + 1 + i)) continue;
+            at[moving++] = i;
             u[i] = s[n + 1 + i] - pull * x[n + 1 + i];
             squared += u[i] * u[i];
         }
@@ -26,12 +29,16 @@ template <class T> struct Slip {
         for (int i = 0; i < rows; ++i)
             u[i] /= speed;
     }
-    // The ith of the unit vectors that with u are an orthonormal basis, i > 0: a column of Householder's
-    // reflection that takes the first axis to u or -u.
-    void across(int i, T* out) const {
-        const T side = where(u[0] < T(0), T(-1), T(1)), first = u[0] + side;
-        for (int j = 0; j < rows; ++j)
-            out[j] = T(i == j ? 1 : 0) - (j == 0 ? first : u[j]) * u[i] / (side * first);
+    // The place of friction row i among those that move.
+    int place(int i) const { return static_cast<int>(std::find(at, at + moving, i) - at); }
+    // The kth of the unit vectors that with u are an orthonormal basis, k > 0: a column of Householder's
+    // reflection that takes the first axis to u or -u, on the rows that move.
+    void across(int k, T* out) const {
+        const T& u0 = u[at[0]];
+        const T side = where(u0 < T(0), T(-1), T(1)), first = u0 + side;
+        std::fill_n(out, rows, T(0));
+        for (int j = 0; j < moving; ++j)
+            out[at[j]] = T(k == j ? 1 : 0) - (j == 0 ? first : u[at[j]]) * u[at[k]] / (side * first);
     }
 };
 
@@ -86,10 +93,11 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
             break;
         }
         case RowState::sliding: {
-            const int n = p.normal_of(r), t = n + 1, i = r - t;
+            const int n = p.normal_of(r), t = n + 1;
             const Slip<T> slip(p, x, s, n);
+            const int place = slip.place(r - t);
             T across[max_friction_rows];
-            if (i == 0) {  // along the slip
+            if (place == 0) {  // along the slip
                 e.F = slip.a * slip.bound;
                 for (int j = 0; j < slip.rows; ++j) {
                     e.F += slip.a * value_of(slip.u[j]) * x[t + j];
@@ -100,7 +108,7 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
                 e.row_bound = t;
                 break;
             }
-            slip.across(i, across);
+            slip.across(place, across);
             const T c = clamp_value(T(slip.a * slip.bound / slip.speed), T(0), T(1)),
                     still = slip.a * (T(1) - c);
             for (int j = 0; j < slip.rows; ++j) {

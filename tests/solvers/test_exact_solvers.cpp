@@ -192,3 +192,32 @@ TEST_CASE("exact solvers: box, cone and relaxed cone on a block that slides diag
     mlcp_velocity(p, z, s);
     CHECK(s[0] == doctest::Approx(0.5 * std::hypot(s[1], s[2])).epsilon(1e-12));
 }
+
+// A planar robot's contact has one friction row out of the plane, which no impulse moves: the first or the second.
+// Pressed by 1 N s with a derivative of 1, sliding friction is -0.5 N s with a derivative of -0.5.
+TEST_CASE("exact solvers: friction of a planar robot slides in either friction row, with its derivative") {
+    using D = Dual<double>;
+    const D A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, mu[3] = {0, 0.5, 0.5};
+    const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
+    const int normal[3] = {};
+    for (const int moves : {1, 2})
+        for (const FrictionLaw law : {FrictionLaw::cone, FrictionLaw::relaxed_cone}) {
+            CAPTURE(moves);
+            CAPTURE(static_cast<int>(law));
+            D b[3] = {{-1, -1}, 0, 0}, x[3] = {};
+            b[moves] = 3;
+            LaneBits dropped[3] = {};
+            dropped[3 - moves] = 1;
+            ConeScratch work;
+            ActiveSet<D> set;
+            CHECK(cone(MlcpView<D>{3, A, b, type, normal, mu, 0, dropped}, law, ConeMethod::gauss_seidel,
+                       work, set, x) != SolverStatus::unsolved);
+            CHECK(set.state[moves] == RowState::sliding);
+            CHECK(x[3 - moves].v == 0);
+            CHECK(x[moves].v == doctest::Approx(-0.5 * x[0].v).epsilon(1e-12));
+            CHECK(x[moves].d == doctest::Approx(-0.5 * x[0].d).epsilon(1e-12));
+            if (law != FrictionLaw::cone) continue;
+            CHECK(x[0].v == doctest::Approx(1).epsilon(1e-12));
+            CHECK(x[0].d == doctest::Approx(1).epsilon(1e-12));
+        }
+}
