@@ -4,9 +4,9 @@ namespace costate {
 
 namespace {
 
-// Direction u of the slip of the contact with the normal row n: that of s_T - a x_T, where a is the diagonal of the
-// normal row and x_T is shortened to mu x_n. At a solution x_T = -mu x_n u, so this is the direction of s_T; on the way
-// there it also has a meaning where s_T is almost 0 (Alart & Curnier 1991).
+// Direction u of the slip of the contact with the normal row n: that of s_T - a x_T, where a is the diagonal of
+// the normal row and x_T is shortened to mu x_n. At a solution x_T = -mu x_n u, so this is the direction of s_T;
+// on the way there it also has a meaning where s_T is almost 0 (Alart & Curnier 1991).
 template <class T> struct Slip {
     int rows;                                      // friction rows
     int moving = 0, at[max_friction_rows];         // those that an impulse moves
@@ -46,8 +46,9 @@ template <class T> struct Slip {
 //   F,   dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_bound dbound[row_bound]
 // Friction x_T = -mu x_n u that slides has one equation along the slip u and others across, in m/s. With w across
 //   w.((1 - c) a x_T + c s_T) = 0,   c = a mu x_n/|s_T - a x_T|
-// which is the projection of x_T - s_T/a on the disc |x_T| <= mu x_n, and nearly the equation of sticking where slip is
-// slow. u, w and c are constants of F, which is 0: their derivatives, of 1/|s_T|, would only multiply its round-off.
+// which is the projection of x_T - s_T/a on the disc |x_T| <= mu x_n, and nearly the equation of sticking where
+// slip is slow. u, w and c are constants of F, which is 0: their derivatives, of 1/|s_T|, would only multiply its
+// round-off.
 template <class T> struct Equation {
     T F{}, P[max_contact_rows] = {}, K[max_contact_rows] = {}, r_bound{};
     int row_s = 0, count_s = 0, row_x[max_contact_rows] = {}, count_x = 0, row_bound = 0;

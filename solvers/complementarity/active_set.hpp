@@ -14,9 +14,9 @@
 //   b_bar += s_bar,   A_bar += s_bar x^T,   bound_bar += r_bound^T z.
 //
 // (Werling et al. 2021, section IV; Le Lidec et al. 2024, section III; the steps towards sliding: Alart & Curnier
-// 1991.) Redundant contacts make G singular;
-// the solves are then least squares. A row in two states at once counts as separating if x = 0 and s = 0, and
-// as clamping if it is at its bound with s = 0. The gradient there is one of the one-sided derivatives.
+// 1991.) Redundant contacts make G singular; the solves are then least squares. A row in two states at once counts
+// as separating if x = 0 and s = 0, and as clamping if it is at its bound with s = 0. The gradient there is one of
+// the one-sided derivatives.
 #pragma once
 
 #include "core/math/dual.hpp"
