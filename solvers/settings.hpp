@@ -36,6 +36,9 @@ constexpr std::optional<ContactLaw> contact_law(std::string_view name) {
     return std::nullopt;
 }
 
+// Cone of friction of ContactLaw::mujoco. Pyramidal: forces along edges (solvers/rows/contact_rows.hpp).
+enum class FrictionCone { elliptic, pyramidal };
+
 // Contact solvers: one row of the table below each.
 enum class SolverType { pgs, lcp, ncp, apgd };
 struct SolverKind {
@@ -91,8 +94,9 @@ struct Settings {
     ForwardDynamics forward_dynamics = ForwardDynamics::automatic;
     Gyroscopic gyroscopic = Gyroscopic::midpoint;
     ContactLaw law = ContactLaw::rigid;
-    double impratio =
-        1;  // of ContactLaw::mujoco: compliance of a contact's normal row over that of its friction
+    // of ContactLaw::mujoco: the cone, and the compliance of a contact's normal row over that of its friction
+    FrictionCone cone = FrictionCone::elliptic;
+    double impratio = 1;
     // the Delassus operator of an island with more rows stays factored: solvers/step/delassus.hpp
     int max_dense_rows = 128;
     double time_step = 1e-3;    // s

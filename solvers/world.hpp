@@ -74,7 +74,9 @@ struct World {
     bool sensors_read(SensorReads what) const {  // or more than this
         return std::ranges::any_of(sensors, [&](const Sensor& s) { return traits_of(s.kind).reads >= what; });
     }
-    int contact_rows() const { return shapes.condim; }  // the largest number of rows of a contact
+    bool pyramids() const { return model.soft && settings.cone == FrictionCone::pyramidal; }
+    // the largest number of rows of a contact
+    int contact_rows() const { return pyramids() ? 2 * (shapes.condim - 1) : shapes.condim; }
     int warm_contacts() const { return settings.warm_start ? settings.warm_contacts : 0; }
     int warm_numbers() const {
         if (!settings.warm_start) return 0;

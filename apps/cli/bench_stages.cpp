@@ -5,7 +5,7 @@
 
 #include "apps/cli/bench.hpp"
 #include "apps/io/output.hpp"
-#include "solvers/step/step.hpp"
+#include "solvers/step/observation.hpp"
 
 namespace costate {
 
@@ -18,8 +18,8 @@ struct Counts {
         pairs += s.contacts.detection.pairs_tried;
         found += static_cast<double>(s.contacts.points.size());
         rows += s.rows.count;
-        pushing += static_cast<double>(std::ranges::count_if(
-            s.rows.contact_row, [&](int row) { return row >= 0 && s.impulses.lambda[row] > 0; }));
+        for (int n = 0; n < static_cast<int>(s.contacts.points.size()); ++n)
+            pushing += contact_normal_impulse(s, n) > 0;
     }
 };
 

@@ -47,7 +47,7 @@ const std::vector<KnownKeys>& known_keys() {
           "tolerance", "warm_start", "warm_contacts", "impact", "forward_dynamics", "gyroscopic"}},
         {"distant_contacts", {"distance", "stiffness"}},
         {"contact",
-         {"compliance", "erp", "slop", "recovery_speed", "rest_speed", "margin", "law", "impratio"}},
+         {"compliance", "erp", "slop", "recovery_speed", "rest_speed", "margin", "law", "cone", "impratio"}},
         {"ground",
          {"friction", "torsional_friction", "rolling_friction", "condim", "restitution", "stiffness",
           "damping", "solref", "solimp", "solmix", "priority", "height", "normal"}},

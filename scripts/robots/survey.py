@@ -11,8 +11,7 @@ go to both commands, for example --strict. Files that hold bodies which are not 
 message); crashed (any other end). The table of kinds joins refusals that differ only in names and
 numbers; a second one does so for warnings, by how many files have them. The column `physics` counts the kinds of warnings
 that are about the motion: not those about pictures, sensors and the start, nor that nothing moves, that the law of contact
-is rigid where that of MuJoCo is soft, or its cone of friction elliptic (--law mujoco), or that the integrator is another
-one.
+is rigid where that of MuJoCo is soft, or that the integrator is another one.
 """
 import argparse
 import collections
@@ -39,7 +38,7 @@ NOT_PHYSICS = re.compile(
     r"no body can move|constraints are rigid|^integrator=|is a sensor that|measures a part|has a cutoff"
     r"|at the start|start beyond|collides with the ground|has no colour|^visual mesh|is invisible|<skin>|<audio_source>"
     r"|second geometry|in <extension>|as its convex hull, as in MuJoCo|is inactive and is left out|places mocap bodies"
-    r"|is in a disabled group|has an empty range|the cone of friction is elliptic|commas between|the full stop after"
+    r"|is in a disabled group|has an empty range|commas between|the full stop after"
     r"|is MuJoCo's estimate|is not UTF-8|a control character|is the second one of its two geoms")
 MORE_THAN_ENOUGH = 60  # s of waiting for each second of processor time, on a loaded machine
 

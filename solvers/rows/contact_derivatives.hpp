@@ -95,7 +95,7 @@ T row_velocity_derivative(const ContactPoint<T>& c, int row, const ContactMotion
                           const Motion<T>& S, const RelativeMotion<T>& v, const Motion<T>& V,
                           const Motion<T>& V_behind) {
     const Motion<T> turned = cross_motion(S, V - V_behind);
-    const T carried = dot(turned, row_force(c, row, end_b));
+    const T carried = dot(turned, direction_force(c, row, end_b));
     const Vec3<T>& of_direction = d.direction[row % 3];
     const T of_geometry =
         row >= 3 ? T(couple_arm(c, row) * of_direction.dot(v.rotation))
@@ -103,17 +103,17 @@ T row_velocity_derivative(const ContactPoint<T>& c, int row, const ContactMotion
     return of_geometry + (end_b ? -carried : carried);
 }
 
-// The impulses lambda (c.rows) of a contact on end a, without their place: a linear impulse, N s, and a couple,
+// The impulses lambda (c.directions) of a contact on end a, without their place: a linear impulse, N s, and a couple,
 // N m s. End b has their opposites.
 template <class T> struct ContactImpulse {
     Vec3<T> linear = Vec3<T>::Zero(), couple = linear;
     ContactImpulse(const ContactPoint<T>& c, const T* lambda) {
-        for (int r = 0; r < c.rows; ++r)
+        for (int r = 0; r < c.directions; ++r)
             add(c, lambda, r, c.direction(r));
     }
     // Their derivative by the dof of d.
     ContactImpulse(const ContactPoint<T>& c, const T* lambda, const ContactMotion<T>& d) {
-        for (int r = 0; r < c.rows; ++r)
+        for (int r = 0; r < c.directions; ++r)
             add(c, lambda, r, d.direction[r % 3]);
     }
     bool is_zero() const { return linear.isZero(0) && couple.isZero(0); }

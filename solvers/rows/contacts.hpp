@@ -18,13 +18,16 @@ template <class T> struct ContactPoint {
     Vec3<T> to_b;         // origin of b's common frame in a's common frame, m
     Contact<T> geometry;  // point and normal in a's common frame, gap; the normal points from b to a
     Tangents<T> tangents;
-    int rows;  // 3, 4 or 6, see solvers/rows/contact_rows.hpp
+    int tangent_axis;  // of TangentAxis
+    int directions;    // of its force and couple, 3, 4 or 6: solvers/rows/contact_rows.hpp
+    bool pyramid;      // its rows are the edges of a pyramid, two for each direction but the normal
     T friction, restitution;
     T torsional_arm, rolling_arm;  // coefficients of torsional and rolling friction over that of sliding, m
     Condition<T> b_bounces;        // restitution is b's, the larger one
-    // direction of rows 0 and 3 (normal), 1 and 4, 2 and 5 (tangents)
-    const Vec3<T>& direction(int row) const {
-        return row % 3 == 0 ? geometry.normal : (row % 3 == 1 ? tangents.t1 : tangents.t2);
+    int rows() const { return pyramid ? 2 * (directions - 1) : directions; }
+    // normal (0 and 3) and tangents (1 and 4, 2 and 5)
+    const Vec3<T>& direction(int i) const {
+        return i % 3 == 0 ? geometry.normal : (i % 3 == 1 ? tangents.t1 : tangents.t2);
     }
 };
 
@@ -40,8 +43,8 @@ template <class T> struct ContactPointBar {
                 T(0),
                 T(0)};
     }
-    Vec3<T>& direction(int row) {
-        return row % 3 == 0 ? geometry.normal : (row % 3 == 1 ? tangents.t1 : tangents.t2);
+    Vec3<T>& direction(int i) {
+        return i % 3 == 0 ? geometry.normal : (i % 3 == 1 ? tangents.t1 : tangents.t2);
     }
 };
 
@@ -280,6 +283,29 @@ template <class T> int rolling_coefficient(const World& w, const T* theta, const
     return couple_coefficient(w, theta, w.shapes.rolling_friction, w.shapes.pair_rolling_friction, f);
 }
 
+// What the first tangent of a contact is along. The edges of a pyramid lie as in MuJoCo: along the axis of a capsule on
+// a plane, else along y, or z where the normal is along y.
+template <class T> struct TangentAxis {
+    Vec3<T> e;
+    int axis = capsule_axis;  // 0, 1, 2: e is constant
+    int capsule = -1;         // the shape whose axis e is
+    static constexpr int capsule_axis = 3;
+    TangentAxis(const ShapeSet& set, const ContactScratch<T>& s, const ContactPoint<T>& c) {
+        const Vec3<T>& n = c.geometry.normal;
+        const FeaturePair& f = c.features;
+        const auto is = [&](int shape, ShapeType type) { return set.shapes[shape].type == type; };
+        for (const auto& [on, under] : {std::pair(f.a, f.b), std::pair(f.b, f.a)})
+            if (c.pyramid && is(on, ShapeType::capsule) && is(under, ShapeType::plane)) capsule = on;
+        if (capsule >= 0) {
+            e = s.X_CS[capsule].R.col(2);
+            if (value_of(n.cross(e).squaredNorm()) > 1e-12) return;
+            capsule = -1;  // it stands upright
+        }
+        axis = !c.pyramid ? tangent_axis(n) : (magnitude(value_of(n.y())) < 0.5 ? 1 : 2);
+        e = Vec3<T>::Unit(axis);
+    }
+};
+
 template <class T>
 ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T>& k,
                               const ContactScratch<T>& s, const FeaturePair& f) {
@@ -293,11 +319,16 @@ ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T
     c.geometry = contact(a, b, f, s.X_CS[f.a], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
                          load3(theta + set.size.at(f.b)));
     c.geometry.gap -= set.contact_margin(theta, f.a, f.b);
-    c.tangents = contact_tangents(c.geometry.normal);
     c.friction = contact_friction(friction_rule(w, theta, f), theta);
-    c.rows = std::max(3, contact_condim(w, f.a, f.b));
-    c.torsional_arm = c.rows > 3 ? friction_arm(theta, torsional_coefficient(w, theta, f), c.friction) : T(0);
-    c.rolling_arm = c.rows > 4 ? friction_arm(theta, rolling_coefficient(w, theta, f), c.friction) : T(0);
+    c.pyramid = w.pyramids() && value_of(c.friction) > 0;
+    const TangentAxis<T> axis(set, s, c);
+    c.tangent_axis = axis.axis;
+    c.tangents = tangents_along(c.geometry.normal, axis.e);
+    c.directions = std::max(3, contact_condim(w, f.a, f.b));
+    c.torsional_arm =
+        c.directions > 3 ? friction_arm(theta, torsional_coefficient(w, theta, f), c.friction) : T(0);
+    c.rolling_arm =
+        c.directions > 4 ? friction_arm(theta, rolling_coefficient(w, theta, f), c.friction) : T(0);
     const T &e_a = theta[set.restitution.at(f.a)], &e_b = theta[set.restitution.at(f.b)];
     c.b_bounces = e_a < e_b;
     c.restitution = where(c.b_bounces, e_b, e_a);
@@ -314,18 +345,21 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     theta_bar[set.restitution.at(f.b)] += where(c.b_bounces, out_bar.restitution, T(0));
     theta_bar[set.restitution.at(f.a)] += where(c.b_bounces, T(0), out_bar.restitution);
     T friction_bar = out_bar.friction;
-    if (c.rows > 3)
+    if (c.directions > 3)
         friction_arm_adj(theta, torsional_coefficient(w, theta, f), c.friction, out_bar.torsional_arm,
                          friction_bar, theta_bar);
-    if (c.rows > 4)
+    if (c.directions > 4)
         friction_arm_adj(theta, rolling_coefficient(w, theta, f), c.friction, out_bar.rolling_arm,
                          friction_bar, theta_bar);
     contact_friction_adj(friction_rule(w, theta, f), theta, friction_bar, theta_bar);
     Contact<T> g_bar = out_bar.geometry;
     for (const MarginPart& part : set.margin_parts(theta, f.a, f.b))
         theta_bar[part.parameter] -= T(part.times) * g_bar.gap;
-    contact_tangents_adj(c.geometry.normal, out_bar.tangents, g_bar.normal);
     Force<T> a_bar = Force<T>::zero(), b_bar = Force<T>::zero();
+    const TangentAxis<T> axis(set, s, c);
+    Vec3<T> e_bar = Vec3<T>::Zero();
+    tangents_along_adj(c.geometry.normal, axis.e, out_bar.tangents, g_bar.normal, e_bar);
+    if (axis.capsule >= 0) (axis.capsule == f.a ? a_bar : b_bar).ang += axis.e.cross(e_bar);
     Vec3<T> size_a_bar = Vec3<T>::Zero(), size_b_bar = Vec3<T>::Zero();
     contact_adj(a, b, f, s.X_CS[f.a], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
                 load3(theta + set.size.at(f.b)), g_bar, a_bar, b_bar, size_a_bar, size_b_bar);

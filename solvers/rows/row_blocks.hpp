@@ -16,7 +16,7 @@
 namespace costate {
 
 enum class RowKind : unsigned char {
-    contact,       // normal, two tangents, torsional, two rolling rows: three, four or six
+    contact,       // its directions, or the edges of its pyramid (solvers/rows/contact_rows.hpp)
     limit,         // one end of the range of a one-dof joint
     ball_limit,    // the maximal angle of a spherical joint
     tendon_limit,  // one end of the range of a tendon's length
@@ -26,7 +26,7 @@ enum class RowKind : unsigned char {
     weld,          // two frames coincide: three rows for the points, three for the axes
 };
 
-inline constexpr size_t max_rows_of_a_block = max_contact_rows;
+inline constexpr int max_equality_rows = 6;
 
 struct RowBlock {
     RowKind kind = RowKind::contact;

@@ -58,7 +58,7 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
         if (m.soft) lanes &= bits_of(point.geometry.gap < T(0));  // no force before the surfaces overlap
         if (lanes == 0) continue;
         RowBlock& block =
-            add(RowKind::contact, c, point.rows, last_dof(point.body_a), last_dof(point.body_b));
+            add(RowKind::contact, c, point.rows(), last_dof(point.body_a), last_dof(point.body_b));
         block.lanes = lanes;
         for (const int shape : {point.features.a, point.features.b})
             block.springs.add(w.shapes.stiffness, w.shapes.damping, w.shapes.shapes[shape].spring);
@@ -405,8 +405,8 @@ void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const 
                    const Kinematics<T>& k, ContactScratch<T>& contacts, Rows<T>& rows,
                    const RowBars<T>& bar) {
     for (const RowBlock& block : rows.blocks) {
-        T error_bar[max_rows_of_a_block];
-        std::fill(error_bar, error_bar + max_rows_of_a_block, T(0));
+        T error_bar[max_equality_rows];
+        std::fill(error_bar, error_bar + max_equality_rows, T(0));
         // 1.3 bias, and the compliance of springs
         const T* error = rows.error.data() + block.row;
         if (block.soft.any()) {

@@ -5,7 +5,9 @@
 //
 // c is the inverse weight of the bodies or dofs, a constant. The error r of a row is its gap, 0 for friction,
 // or the error of an equality; d is that of the block's error: the gap, or the length of an equality's
-// errors. R of a contact's friction is divided by impratio.
+// errors. R of a contact's friction is divided by impratio. All edges of a pyramid have the error of the gap and
+//
+//   R = 2 mu^2 (1 + mu^2)/impratio c (1 - d)/d
 #pragma once
 
 #include "solvers/rows/row_blocks.hpp"
@@ -26,7 +28,7 @@ double soft_scale(const World& w, const RowBlock& block, const ContactScratch<T>
         case RowKind::contact: {
             const ContactPoint<T>& c = contacts.points[block.index];
             const double both = of_bodies(c.body_a, c.body_b);
-            return r == 0 ? both : both / w.settings.impratio;
+            return r == 0 && !c.pyramid ? both : both / w.settings.impratio;
         }
         case RowKind::limit:
         case RowKind::ball_limit: return weights.dof[w.model.limits[block.index].v];
@@ -41,6 +43,31 @@ double soft_scale(const World& w, const RowBlock& block, const ContactScratch<T>
         }
     }
     return 0;
+}
+
+template <class T>
+const ContactPoint<T>* pyramid_of(const RowBlock& block, const ContactScratch<T>& contacts) {
+    if (block.kind != RowKind::contact) return nullptr;
+    const ContactPoint<T>& c = contacts.points[block.index];
+    return c.pyramid ? &c : nullptr;
+}
+
+// R of row r over (1 - d)/d
+template <class T>
+T regularization_scale(const World& w, const RowBlock& block, const ContactScratch<T>& contacts, int r) {
+    const T scale(soft_scale(w, block, contacts, r));
+    const ContactPoint<T>* pyramid = pyramid_of(block, contacts);
+    if (pyramid == nullptr) return scale;
+    const T square = pyramid->friction * pyramid->friction;
+    return scale * T(2) * square * (T(1) + square);
+}
+template <class T>
+void regularization_scale_adj(const World& w, const RowBlock& block, int r, const T& scale_bar,
+                              ContactScratch<T>& contacts) {
+    const ContactPoint<T>* pyramid = pyramid_of(block, contacts);
+    if (pyramid == nullptr) return;
+    const T &mu = pyramid->friction, scale(soft_scale(w, block, contacts, r));
+    contacts.points_bar[block.index].friction += scale_bar * scale * T(4) * mu * (T(1) + T(2) * mu * mu);
 }
 
 // The errors of a weld's rotation count half, as in MuJoCo.
@@ -80,21 +107,23 @@ void soft_rows(const World& w, const T* theta, const T* v, const ContactScratch<
     const T& h = w.h(theta);
     const SoftGains<T> gains = soft_gains(s, h);
     const T d = impedance(s, soft_error(block, gap, error));
+    const bool pyramid = pyramid_of(block, contacts) != nullptr;
     for (int r = 0; r < block.rows; ++r) {
         const T* J = jacobian_row(rows, block, r);
         T velocity(0), pull(0);
         for (int i = 0; i < block.length; ++i)
             velocity += J[i] * v[rows.chain_dof[block.chain + i]];
-        if (r == 0 && block.unilateral()) pull = gap;
+        if (block.unilateral() && (r == 0 || pyramid)) pull = gap;
         if (!block.unilateral() && block.kind != RowKind::dry_friction) pull = error[r];
         rows.v_before[block.row + r] = velocity;
-        rows.R[block.row + r] = soft_scale(w, block, contacts, r) * (T(1) - d) / d;
+        rows.R[block.row + r] = regularization_scale(w, block, contacts, r) * (T(1) - d) / d;
         rows.beta[block.row + r] = (h * gains.b - T(1)) * velocity + h * gains.k * d * pull;
     }
 }
-// Input: rows.R_bar and beta_bar. Adds to rows.J_bar, theta_bar, v_bar (nv), gap_bar and error_bar (rows).
+// Input: rows.R_bar and beta_bar. Adds to rows.J_bar, theta_bar, v_bar (nv), gap_bar and error_bar (rows), and to
+// the covector of a pyramid's friction.
 template <class T>
-void soft_rows_adj(const World& w, const T* theta, const T* v, const ContactScratch<T>& contacts,
+void soft_rows_adj(const World& w, const T* theta, const T* v, ContactScratch<T>& contacts,
                    const RowBlock& block, const T& gap, const T* error, Rows<T>& rows, T* theta_bar, T* v_bar,
                    T& gap_bar, T* error_bar) {
     const SoftParameters<T> s = soft_parameters(theta, block.soft);
@@ -104,15 +133,18 @@ void soft_rows_adj(const World& w, const T* theta, const T* v, const ContactScra
     SoftParameters<T> s_bar = SoftParameters<T>::Zero();
     SoftGains<T> gains_bar{T(0), T(0)};
     T d_bar(0), h_bar(0), r_bar(0);
+    const bool pyramid = pyramid_of(block, contacts) != nullptr;
     for (int r = 0; r < block.rows; ++r) {
         const T &beta_bar = rows.beta_bar[block.row + r], &velocity = rows.v_before[block.row + r];
-        const bool of_gap = r == 0 && block.unilateral(),
+        const bool of_gap = block.unilateral() && (r == 0 || pyramid),
                    of_error = !block.unilateral() && block.kind != RowKind::dry_friction;
         const T pull = of_gap ? gap : (of_error ? error[r] : T(0)), pull_bar = beta_bar * h * gains.k * d;
         if (of_gap) gap_bar += pull_bar;
         if (of_error) error_bar[r] += pull_bar;
-        d_bar += beta_bar * h * gains.k * pull -
-                 rows.R_bar[block.row + r] * soft_scale(w, block, contacts, r) / (d * d);
+        const T& R_bar = rows.R_bar[block.row + r];
+        d_bar +=
+            beta_bar * h * gains.k * pull - R_bar * regularization_scale(w, block, contacts, r) / (d * d);
+        regularization_scale_adj<T>(w, block, r, R_bar * (T(1) - d) / d, contacts);
         gains_bar.b += beta_bar * h * velocity;
         gains_bar.k += beta_bar * h * d * pull;
         h_bar += beta_bar * (gains.b * velocity + gains.k * d * pull);

@@ -32,17 +32,15 @@ template <class T> int contact_side(const SensorInputs<T>& in, const Sensor& s, 
 template <class T> void touch(const SensorInputs<T>& in, const Sensor& s, T* y) {
     y[0] = T(0);
     for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c)
-        if (contact_side(in, s, c) != 0)
-            y[0] += in.s.impulses.lambda[in.s.rows.contact_row[c]] / in.w.h(in.theta);
+        if (contact_side(in, s, c) != 0) y[0] += contact_normal_impulse(in.s, c) / in.w.h(in.theta);
 }
 template <class T>
 void touch_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar, const SensorBars<T>& bar) {
     const T& h = in.w.h(in.theta);
     for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c) {
         if (contact_side(in, s, c) == 0) continue;
-        const int row = in.s.rows.contact_row[c];
-        bar.s.impulses.lambda_bar[row] += y_bar[0] / h;
-        in.w.h(bar.theta) -= y_bar[0] * in.s.impulses.lambda[row] / (h * h);
+        contact_normal_impulse_adj<T>(bar.s, c, y_bar[0] / h);
+        in.w.h(bar.theta) -= y_bar[0] * contact_normal_impulse(in.s, c) / (h * h);
     }
 }
 

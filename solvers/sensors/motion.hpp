@@ -51,8 +51,10 @@ template <class T>
 Vec3<T> contact_force_on_a(const World& w, const T* theta, const StepScratch<T>& s, int c) {
     Vec3<T> f = Vec3<T>::Zero();
     const int row = s.rows.contact_row[c];
-    for (int r = 0; row >= 0 && r < 3; ++r)
-        f += (s.impulses.lambda[row + r] / w.h(theta)) * s.contacts.points[c].direction(r);
+    for (int i = 0; row >= 0 && i < 3; ++i) {
+        const ContactPoint<T>& point = s.contacts.points[c];
+        f += (impulse_along(point, &s.impulses.lambda[row], i) / w.h(theta)) * point.direction(i);
+    }
     return f;
 }
 template <class T>
@@ -62,32 +64,36 @@ void contact_force_on_a_adj(const World& w, const T* theta, StepScratch<T>& s, i
     if (row < 0) return;
     const T& h = w.h(theta);
     w.h(theta_bar) -= f_bar.dot(contact_force_on_a(w, theta, s, c)) / h;
-    for (int r = 0; r < 3; ++r) {
-        s.impulses.lambda_bar[row + r] += s.contacts.points[c].direction(r).dot(f_bar) / h;
-        s.contacts.points_bar[c].direction(r) += (s.impulses.lambda[row + r] / h) * f_bar;
+    const ContactPoint<T>& point = s.contacts.points[c];
+    ContactPointBar<T>& bar = s.contacts.points_bar[c];
+    const T* lambda = &s.impulses.lambda[row];
+    for (int i = 0; i < 3; ++i) {
+        impulse_along_adj<T>(point, lambda, i, point.direction(i).dot(f_bar) / h, &s.impulses.lambda_bar[row],
+                             bar);
+        bar.direction(i) += (impulse_along(point, lambda, i) / h) * f_bar;
     }
 }
 
 // The couple of its torsional and rolling friction on a, N m, world axes: sum lambda_r rho_r d_r / h
 template <class T>
-Vec3<T> contact_couple_on_a(const World& w, const T* theta, const StepScratch<T>& s, int i) {
-    return contact_couple(s, i) / w.h(theta);
+Vec3<T> contact_couple_on_a(const World& w, const T* theta, const StepScratch<T>& s, int n) {
+    return contact_couple(s, n) / w.h(theta);
 }
 template <class T>
-void contact_couple_on_a_adj(const World& w, const T* theta, StepScratch<T>& s, int i,
+void contact_couple_on_a_adj(const World& w, const T* theta, StepScratch<T>& s, int n,
                              const Vec3<T>& couple_bar, T* theta_bar) {
-    const ContactPoint<T>& c = s.contacts.points[i];
-    ContactPointBar<T>& bar = s.contacts.points_bar[i];
-    const int row = s.rows.contact_row[i];
-    if (row < 0 || c.rows == 3) return;
+    const ContactPoint<T>& c = s.contacts.points[n];
+    ContactPointBar<T>& bar = s.contacts.points_bar[n];
+    const int row = s.rows.contact_row[n];
+    if (row < 0 || c.directions == 3) return;
     const T& h = w.h(theta);
-    w.h(theta_bar) -= couple_bar.dot(contact_couple_on_a(w, theta, s, i)) / h;
-    for (int r = 3; r < c.rows; ++r) {
-        const T &lambda = s.impulses.lambda[row + r], &arm = couple_arm(c, r);
-        const T along = c.direction(r).dot(couple_bar) / h;
-        s.impulses.lambda_bar[row + r] += arm * along;
-        (r == 3 ? bar.torsional_arm : bar.rolling_arm) += lambda * along;
-        bar.direction(r) += (lambda * arm / h) * couple_bar;
+    w.h(theta_bar) -= couple_bar.dot(contact_couple_on_a(w, theta, s, n)) / h;
+    for (int i = 3; i < c.directions; ++i) {
+        const T *lambda = &s.impulses.lambda[row], &arm = couple_arm(c, i), x = impulse_along(c, lambda, i);
+        const T along = c.direction(i).dot(couple_bar) / h;
+        impulse_along_adj<T>(c, lambda, i, arm * along, &s.impulses.lambda_bar[row], bar);
+        (i == 3 ? bar.torsional_arm : bar.rolling_arm) += x * along;
+        bar.direction(i) += (x * arm / h) * couple_bar;
     }
 }
 

@@ -12,14 +12,14 @@
 // held.
 #pragma once
 
-#include "solvers/step/step.hpp"
+#include "solvers/step/observation.hpp"
 
 namespace costate {
 
 template <class T> bool has_force(const StepScratch<T>& s, const FeaturePair& f) {
     for (size_t c = 0; c < s.contacts.points.size(); ++c)
-        if (const int row = s.rows.contact_row[c]; row >= 0 && s.contacts.points[c].features == f)
-            return value_of(s.impulses.lambda[row]) > 0;
+        if (s.rows.contact_row[c] >= 0 && s.contacts.points[c].features == f)
+            return value_of(contact_normal_impulse(s, static_cast<int>(c))) > 0;
     return false;
 }
 

@@ -65,7 +65,7 @@ template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
             static_cast<std::uint64_t>(side.unit_activation) << 4 |
             static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.range));
     for (const ContactPoint<T>& c : s.contacts.points)
-        mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
+        mix(static_cast<std::uint64_t>(c.tangent_axis));
     for (const RowBlock& b : s.rows.blocks) {
         mix(static_cast<std::uint64_t>(is_located<T>(b)) | static_cast<std::uint64_t>(b.kind) << 8 |
             static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.capped) << 24 |

@@ -22,11 +22,13 @@ std::string row_name(const World& w, const StepScratch<double>& s, int row) {
     const Model& m = w.model;
     switch (block->kind) {
         case RowKind::contact: {
-            const FeaturePair& f = s.contacts.points[index].features;
+            const ContactPoint<double>& c = s.contacts.points[index];
             const auto name = [&](int shape) { return "'" + w.shapes.shapes[shape].name + "'"; };
             constexpr const char* parts[] = {"normal",    "tangent", "tangent",
                                              "torsional", "rolling", "rolling"};
-            return "contact of " + name(f.a) + " and " + name(f.b) + ", " + parts[row - block->row];
+            const int r = row - block->row;
+            return "contact of " + name(c.features.a) + " and " + name(c.features.b) + ", " +
+                   (c.pyramid ? "edge " + std::to_string(r) : parts[r]);
         }
         case RowKind::limit:
         case RowKind::ball_limit: return "limit of joint '" + m.bodies[m.limits[index].body].joint_name + "'";

@@ -33,14 +33,14 @@ inline int warm_place(const World& w, const RowBlock& block, int n) {
     const int limits = w.contact_rows() * w.warm_contacts(),
               dry = limits + 2 * static_cast<int>(m.limits.size()),
               equalities = dry + static_cast<int>(m.dry_dofs.size()),
-              tendons = equalities + static_cast<int>(max_rows_of_a_block * m.equalities.size());
+              tendons = equalities + max_equality_rows * static_cast<int>(m.equalities.size());
     switch (block.kind) {
         case RowKind::contact: return n < w.warm_contacts() ? w.contact_rows() * n : -1;
         case RowKind::limit:
         case RowKind::ball_limit: return limits + 2 * block.index + (block.side < 0 ? 1 : 0);
         case RowKind::dry_friction: return dry + block.index;
         case RowKind::tendon_limit: return tendons + 2 * block.index + (block.side < 0 ? 1 : 0);
-        default: return equalities + static_cast<int>(max_rows_of_a_block) * block.index;
+        default: return equalities + max_equality_rows * block.index;
     }
 }
 

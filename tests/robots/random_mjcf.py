@@ -349,7 +349,7 @@ class Robot:
         option = f'timestep="{self.r.choice([0.001, 0.002, 0.004])}" gravity="{self.numbers(2, 2)} {self.number(-10, -5)}"'
         if self.medium:
             option += f' density="{self.number(0, 50)}" viscosity="{self.number(0, 0.1)}" wind="{self.numbers(3, 2)}"'
-        option += f' cone="elliptic"'
+        option += f' cone="{self.r.choice(["elliptic", "pyramidal"])}"'
         if self.chance(0.2):
             option += f' impratio="{self.number(1, 10)}"'
         out.append(f"  <option {option}/>")

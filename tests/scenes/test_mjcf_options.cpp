@@ -140,7 +140,7 @@ TEST_CASE("MJCF options: which contacts there are, and which actuators") {
     CHECK((actuators.size() == 1 && actuators[0]["name"] == "b"));
 }
 
-TEST_CASE("MJCF: by MuJoCo's law solref is used, so nothing warns of it; the cone is elliptic") {
+TEST_CASE("MJCF: by MuJoCo's law solref is used, so nothing warns of it, and the cone is the file's") {
     const std::string soft = "<default><geom solref='.01 1'/></default>";
     const auto lines = [&](const std::string& option, std::optional<ContactLaw> law) {
         ImportOptions options;
@@ -150,19 +150,18 @@ TEST_CASE("MJCF: by MuJoCo's law solref is used, so nothing warns of it; the con
     };
     CHECK(lines("", {}).size() == 1);
     CHECK(lines("", ContactLaw::rigid).size() == 1);
-    CHECK(lines("<option cone='elliptic'/>", ContactLaw::mujoco).empty());
-    for (const char* option : {"", "<option cone='pyramidal'/>"}) {
-        const std::vector<std::string> one = lines(option, ContactLaw::mujoco);
-        REQUIRE(one.size() == 1);
-        CHECK(one[0].find("the cone of friction is elliptic") != std::string::npos);
-    }
-    ImportOptions strict{.strict = true, .law = ContactLaw::mujoco};
-    const auto strictly = [&](const std::string& option) {
-        return complaint(
-            [&] { parse_model("<mujoco>" + option + cart + "</mujoco>", "m.xml", strict, nullptr); });
+    CHECK(lines("", ContactLaw::mujoco).empty());
+    const auto cone = [&](const std::string& option, std::optional<ContactLaw> law) {
+        const ImportOptions options{.strict = true, .law = law};
+        const Json scene =
+            parse_model("<mujoco>" + option + cart + "</mujoco>", "m.xml", options, nullptr).scene;
+        return scene.value(Json::json_pointer("/contact/cone"), "");
     };
-    CHECK(strictly("") == "no complaint");
-    CHECK(strictly("<option cone='pyramidal'/>").find("elliptic") != std::string::npos);
+    for (const std::string given : {"elliptic", "pyramidal"})
+        for (const std::optional<ContactLaw> law : {std::optional<ContactLaw>(), {ContactLaw::mujoco}})
+            CHECK(cone("<option cone='" + given + "'/>", law) == given);
+    CHECK(cone("", ContactLaw::mujoco) == "pyramidal");
+    CHECK(cone("", {}).empty());
     // a scene's law counts, too
     const ScratchFolder folder("law");
     folder.write("m.xml", "<mujoco>" + soft + cart + "</mujoco>");

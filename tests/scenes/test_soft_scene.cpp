@@ -36,7 +36,7 @@ TEST_CASE("MuJoCo's law: softness is read with MuJoCo's defaults, and its number
     const Scene soft = changed({{"/contact", R"({"law": "mujoco", "impratio": 10})"},
                                 {"/ground/solref", "[0.01, 2]"},
                                 {"/models/0/model/bodies/0/joint/limit_solimp", "[0.8, 0.9, 0.01, 0.4, 3]"}});
-    CHECK(soft.world.settings.impratio == 10);
+    CHECK((soft.world.settings.impratio == 10 && soft.world.settings.cone == FrictionCone::elliptic));
     CHECK(soft.world.friction_law() == FrictionLaw::relaxed_cone);
     CHECK(
         (parameter(soft, "shapes/ground/solref") == 0.01 && parameter(soft, "shapes/ground/solref", 1) == 2));
@@ -47,6 +47,8 @@ TEST_CASE("MuJoCo's law: softness is read with MuJoCo's defaults, and its number
 
 TEST_CASE("MuJoCo's law: what is wrong in it") {
     CHECK_THROWS_WITH(changed({{"/contact", R"({"law": "soft"})"}}), doctest::Contains("mujoco"));
+    CHECK_THROWS_WITH(changed({{"/contact", R"({"law": "mujoco", "cone": "round"})"}}),
+                      doctest::Contains("pyramidal"));
     CHECK_THROWS_WITH(changed({{"/ground/solref", "[0.01, -2]"}}), doctest::Contains("mixes"));
     CHECK_THROWS_WITH(changed({{"/ground/solimp", "[0.9, 1.5, 0.001, 0.5, 2]"}}),
                       doctest::Contains("solimp"));
@@ -137,7 +139,8 @@ TEST_CASE("MuJoCo's law: the margin of a contact is the larger one") {
     CHECK(gap("rigid") == doctest::Approx(0.01 - 0.01 - 0.002));
 }
 
-// Coordinates after n steps of MuJoCo 2.2.2 with elliptic cones, Newton's method to 1e-14 and Euler steps.
+// Coordinates after n steps of MuJoCo 2.2.2 with Newton's method to 1e-14 and Euler steps, which take gyroscopic
+// torques explicitly, with elliptic cones where nothing else is said.
 TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
     struct Motion {
         const char* what;
@@ -187,11 +190,37 @@ TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
          "<geom fromto='0 0 0 .3 0 0' mass='.5'/></body></body></worldbody>"
          "<equality><joint joint1='h' polycoef='.1 0 0 0 0' solref='.05 1'/></equality>",
          300,
-         {0.108570433264827, 0.425792579813765}}};
+         {0.108570433264827, 0.425792579813765}},
+        {"a ball that slides, spins and rolls with pyramids",
+         "<option timestep='.002' impratio='3' cone='pyramidal'/><worldbody>"
+         "<geom type='plane' size='1 1 1' friction='.2' solref='.01 .8' solmix='2'/>"
+         "<body pos='0 0 .3'><freejoint/><geom type='sphere' size='.1' mass='1' friction='.3 .02 .01' "
+         "condim='6' solimp='.7 .9 .01 .3 3'/></body></worldbody>"
+         "<keyframe><key name='home' qpos='0 0 .12 1 0 0 0' qvel='1 .5 0 0 3 0'/></keyframe>",
+         300,
+         {0.443643756749975, 0.250162686495969, 0.0999560206434818, -0.0652326183596658, -0.385631564944368,
+          0.912792541491113, -0.11765533485012}},
+        {"a capsule on a plane, with pyramids along its axis",
+         "<option timestep='.002' cone='pyramidal'/><worldbody><geom type='plane' size='1 1 1'/>"
+         "<body><freejoint/><geom type='capsule' size='.05 .1' mass='1' friction='.3 .02' condim='4'/>"
+         "</body></worldbody>"
+         "<keyframe><key name='home' qpos='0 0 .08 1 1 .2 .3' qvel='1 .5 0 0 3 1'/></keyframe>",
+         300,
+         {0.344799163754206, 0.29431955777067, 0.0498578469581135, -0.706829143141125, -0.492144103591543,
+          -0.507734361007901, 0.0198131864766137}},
+        {"a box that slides on a ball, with pyramids",
+         "<option timestep='.002' gravity='1 2 -9' cone='pyramidal'/><worldbody>"
+         "<geom type='sphere' size='.3'/>"
+         "<body><freejoint/><geom type='box' size='.2 .3 .1' mass='1' friction='.4'/></body></worldbody>"
+         "<keyframe><key name='home' qpos='.02 .05 .39 1 0 .05 0' qvel='.3 .2 0 0 1 1'/></keyframe>",
+         100,
+         {0.0472403119735968, 0.0862668253898031, 0.401077059892722, 0.969861695344441, -0.16594167021241,
+          0.170605375899965, 0.0522059355318291}}};
     for (const Motion& motion : motions) {
         CAPTURE(motion.what);
         Json json = mjcf(motion.inside).scene_json();
         json["contact"]["law"] = "mujoco";
+        json["solver"]["gyroscopic"] = "explicit";
         const VecX<double> x = simulated(scene_from_json(json, "m.json"), motion.steps);
         const double turn =
             motion.q.size() == 7 && x[3] * motion.q[3] < 0 ? -1 : 1;  // q and -q are one rotation

@@ -9,6 +9,7 @@
 #include "scenes/scene.hpp"
 #include "solvers/step/lane_step.hpp"
 #include "tests/support/random_state.hpp"
+#include "tests/support/toy_worlds.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -190,6 +191,30 @@ TEST_CASE("lane steps: the bits of single steps in random worlds of all joints, 
     if (skips(make_lane_step(load_scene("throw", 1).world).get())) return;
     CHECK(shared > 150);
     CHECK(shared_solvers == 4);
+}
+
+TEST_CASE("lane steps: the bits of single steps by MuJoCo's law, with both cones of friction") {
+    int shared = 0;
+    for (const FrictionCone cone : {FrictionCone::elliptic, FrictionCone::pyramidal})
+        for (const SolverType solver : {SolverType::pgs, SolverType::ncp})
+            for (unsigned seed = 1; seed <= 20; ++seed) {
+                CAPTURE(seed);
+                Settings settings = soft_sweeping(cone);
+                settings.solver = solver;
+                settings.relaxed = true;
+                const ToyState t = toy_contact_state(seed, settings);
+                const std::unique_ptr<LaneStep> lanes = make_lane_step(t.world);
+                if (skips(lanes.get())) return;
+                LanePaths paths(t.world, *lanes, t.theta, t.x);
+                Stream g(seed, "soft lanes");
+                for (size_t i = 0; i < paths.width; ++i) {
+                    paths.x[i].segment(t.world.nq(), t.world.nv()) += 1e-3 * normal_vector(g, t.world.nv());
+                    paths.bar[i] = normal_vector(g, t.world.ndx());
+                }
+                paths.step_and_compare();
+                shared += paths.shared - paths.parted_in_reverse;
+            }
+    CHECK(shared > 40);
 }
 
 TEST_CASE("lane steps: lanes that cannot share a step part, and are as before") {

@@ -22,13 +22,14 @@ struct ObserveContactPass : ContactStage {
                 all.add(c.geometry.normal, dual.geometry.normal, bar.geometry.normal);
                 all.add(c.tangents.t1, dual.tangents.t1, bar.tangents.t1);
                 all.add(c.tangents.t2, dual.tangents.t2, bar.tangents.t2);
+                if (c.pyramid) all.add(c.friction, dual.friction, bar.friction);
             });
             in.add(c.geometry.point, dual.geometry.point, bar.geometry.point);
             in.add(c.geometry.gap, dual.geometry.gap, bar.geometry.gap);
             const int row = s.rows.contact_row[i];
             if (row >= 0)
                 in.add(s.impulses.lambda.data() + row, d.impulses.lambda.data() + row,
-                       s.impulses.lambda_bar.data() + row, 3);
+                       s.impulses.lambda_bar.data() + row, c.pyramid ? c.rows() : 3);
             out.add<Vec3<double>>(y[i].point, y_bar[i].point);
             out.add<Vec3<double>>(y[i].normal, y_bar[i].normal);
             out.add<double>(y[i].gap, y_bar[i].gap);
@@ -47,7 +48,10 @@ struct ObserveContactPass : ContactStage {
 
 }  // namespace
 
-TEST_CASE("adjoint: observe_contact") { check_pass<ObserveContactPass>(1e-12); }
+TEST_CASE("adjoint: observe_contact") {
+    check_pass<ObserveContactPass>(1e-12);
+    check_pass_on_pyramids<ObserveContactPass>(1e-12);
+}
 
 TEST_CASE("an observation has the contacts of the step") {
     Rng g(4);

@@ -26,8 +26,10 @@ struct RowsStage : ContactStage {
             in.add(point(b).tangents.t1, dual(b).tangents.t1, bar(b).tangents.t1);
             in.add(point(b).tangents.t2, dual(b).tangents.t2, bar(b).tangents.t2);
             in.add(point(b).friction, dual(b).friction, bar(b).friction);
-            if (b.rows > 3) in.add(point(b).torsional_arm, dual(b).torsional_arm, bar(b).torsional_arm);
-            if (b.rows > 4) in.add(point(b).rolling_arm, dual(b).rolling_arm, bar(b).rolling_arm);
+            if (point(b).directions > 3)
+                in.add(point(b).torsional_arm, dual(b).torsional_arm, bar(b).torsional_arm);
+            if (point(b).directions > 4)
+                in.add(point(b).rolling_arm, dual(b).rolling_arm, bar(b).rolling_arm);
         }
     }
     // The inputs with an effect are chosen for each block.
@@ -136,7 +138,10 @@ struct MakeRowsPass : RowsStage {
 
 }  // namespace
 
-TEST_CASE("adjoint: contact_rows") { check_pass<ContactRowsPass>(1e-12); }
+TEST_CASE("adjoint: contact_rows") {
+    check_pass<ContactRowsPass>(1e-12);
+    check_pass_on_pyramids<ContactRowsPass>(1e-12);
+}
 TEST_CASE("adjoint: row_compliance") { check_pass<RowCompliancePass>(1e-12); }
 TEST_CASE("adjoint: block_bias") { check_pass<BlockBiasPass>(1e-12); }
 TEST_CASE("adjoint: make_rows") { check_pass<MakeRowsPass>(1e-12); }

@@ -363,7 +363,9 @@ TEST_CASE("sensors: the limits that the dot-product test differentiates push in 
 }
 TEST_CASE("adjoint: sensors and external wrenches, with contacts") {
     for (unsigned seed = 1; seed <= 6; ++seed)
-        check_toy_sensors(toy_contact_state(seed), seed);
+        for (const Settings& settings :
+             {sweeping(), soft_sweeping(FrictionCone::elliptic), soft_sweeping(FrictionCone::pyramidal)})
+            check_toy_sensors(toy_contact_state(seed, settings), seed);
 }
 TEST_CASE("adjoint: sensors and external wrenches, with equalities") {
     for (unsigned seed = 1; seed <= 6; ++seed)

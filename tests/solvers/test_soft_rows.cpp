@@ -55,23 +55,18 @@ struct SoftLawPass : StagePass {
     }
 };
 
-Settings soft_settings() {
-    Settings s = sweeping();
-    s.law = ContactLaw::mujoco;
-    s.impratio = 3;
-    return s;
-}
-
 ToyState soft_state(unsigned seed, const Settings& settings) {
     return seed % 2 == 0 ? toy_contact_state(seed, settings) : toy_joint_row_state(seed, settings);
 }
 
-// Velocities, Jacobians, configuration, gaps of contacts, parameters -> biases, compliances and friction of
+// Velocities, Jacobians, configuration, gaps and friction of contacts, parameters -> biases and compliances of
 // soft rows.
 struct SoftRowsPass : ContactStage {
     SoftRowsPass(Rng& g, Regime)
-        : ContactStage(soft_state(static_cast<unsigned>(g.engine()), soft_settings()),
-                       ForwardDynamics::crba) {
+        : ContactStage(
+              pyramids ? pyramid_state(g)
+                       : soft_state(static_cast<unsigned>(g.engine()), soft_sweeping(FrictionCone::elliptic)),
+              ForwardDynamics::crba) {
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.rows.J, d.rows.J, s.rows.J_bar); });
         in.add_along_direction(g, [&](Inputs& all) {
             add_configuration(all);
@@ -82,6 +77,10 @@ struct SoftRowsPass : ContactStage {
                     all.add(s.contacts.points[b.index].geometry.gap, d.contacts.points[b.index].geometry.gap,
                             s.contacts.points_bar[b.index].geometry.gap);
         });
+        for (const RowBlock& b : s.rows.blocks)
+            if (pyramid_of(b, s.contacts) != nullptr)
+                in.add(s.contacts.points[b.index].friction, d.contacts.points[b.index].friction,
+                       s.contacts.points_bar[b.index].friction);
         out.add<double>(d.rows.beta, s.rows.beta_bar);
         out.add<double>(d.rows.R, s.rows.R_bar);
     }
@@ -107,17 +106,21 @@ struct SoftRowsPass : ContactStage {
 }  // namespace
 
 TEST_CASE("adjoint: the law of soft constraints") { check_pass<SoftLawPass>(1e-11); }
-TEST_CASE("adjoint: soft_rows") { check_pass<SoftRowsPass>(1e-11); }
+TEST_CASE("adjoint: soft_rows") {
+    check_pass<SoftRowsPass>(1e-11);
+    check_pass_on_pyramids<SoftRowsPass>(1e-11);
+}
 
 // All parameters, the state and the controls; by every solver and gradient.
 TEST_CASE("soft constraints: the adjoint of a step is the transpose of its derivative by dual numbers") {
-    int contacts = 0, limits = 0, equalities = 0, dry = 0;
+    int contacts = 0, pyramids = 0, limits = 0, equalities = 0, dry = 0;
     for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp, SolverType::apgd})
         for (const ImpulseGradient gradient : {ImpulseGradient::automatic, ImpulseGradient::implicit})
-            for (unsigned seed = 1; seed <= 12; ++seed) {
+            for (unsigned seed = 1; seed <= 24; ++seed) {
                 CAPTURE(static_cast<int>(solver));
                 CAPTURE(seed);
-                Settings settings = soft_settings();
+                Settings settings =
+                    soft_sweeping(seed % 4 == 0 ? FrictionCone::pyramidal : FrictionCone::elliptic);
                 settings.solver = solver;
                 settings.gradient = gradient;
                 settings.relaxed = true;
@@ -134,6 +137,7 @@ TEST_CASE("soft constraints: the adjoint of a step is the transpose of its deriv
                     if (b.unilateral())
                         REQUIRE(block_gap(w, t.theta.data(), b, t.x.data(), s.contacts, s.rows) < 0);
                     contacts += b.kind == RowKind::contact;
+                    pyramids += pyramid_of(b, s.contacts) != nullptr;
                     limits += b.kind == RowKind::limit || b.kind == RowKind::ball_limit;
                     dry += b.kind == RowKind::dry_friction;
                     equalities += !b.unilateral() && b.kind != RowKind::dry_friction;
@@ -150,7 +154,7 @@ TEST_CASE("soft constraints: the adjoint of a step is the transpose of its deriv
                 CHECK(next_bar.dot(next_dot) ==
                       doctest::Approx(along).epsilon(1e-7).scale(next_bar.norm() * next_dot.norm()));
             }
-    for (const int met : {contacts, limits, equalities, dry})
+    for (const int met : {contacts, pyramids, limits, equalities, dry})
         CHECK(met >= 10);
 }
 

@@ -46,7 +46,8 @@ struct MakeContactsPass : ContactStage {
             add_parameters_along_direction(g, slice, shapes());
         const auto any = [&](int rows, bool of_pair) {
             return std::ranges::any_of(s.contacts.points, [&](const auto& c) {
-                return c.rows >= rows && (w.shapes.own_pair(c.features.a, c.features.b) >= 0) == of_pair;
+                return c.directions >= rows &&
+                       (w.shapes.own_pair(c.features.a, c.features.b) >= 0) == of_pair;
             });
         };
         if (any(4, false)) add_parameters_along_direction(g, w.shapes.torsional_friction, shapes());
@@ -62,8 +63,8 @@ struct MakeContactsPass : ContactStage {
             out.add<Contact<double>>(point.geometry, bar.geometry);
             out.add<Tangents<double>>(point.tangents, bar.tangents);
             out.add<double>(point.friction, bar.friction);
-            if (point.rows > 3) out.add<double>(point.torsional_arm, bar.torsional_arm);
-            if (point.rows > 4) out.add<double>(point.rolling_arm, bar.rolling_arm);
+            if (point.directions > 3) out.add<double>(point.torsional_arm, bar.torsional_arm);
+            if (point.directions > 4) out.add<double>(point.rolling_arm, bar.rolling_arm);
             out.add<double>(point.restitution, bar.restitution);
         }
     }
@@ -312,7 +313,10 @@ struct ObservePass : ContactStage {
 }  // namespace
 
 TEST_CASE("adjoint: shape_pose") { check_pass<ShapePosePass>(1e-12); }
-TEST_CASE("adjoint: contact_point") { check_pass<ContactPointPass>(1e-12); }
+TEST_CASE("adjoint: contact_point") {
+    check_pass<ContactPointPass>(1e-12);
+    check_pass_on_pyramids<ContactPointPass>(1e-12);
+}
 TEST_CASE("adjoint: make_contacts") { check_pass<MakeContactsPass>(1e-12); }
 TEST_CASE("adjoint: island_delassus") { check_pass<IslandDelassusPass>(1e-11); }
 TEST_CASE("adjoint: delassus") { check_pass<DelassusPass>(1e-11); }

@@ -3,7 +3,7 @@
 // that causes it.
 #pragma once
 
-#include "solvers/step/step.hpp"
+#include "solvers/step/observation.hpp"
 #include "tests/support/probe_contact.hpp"
 #include "tests/support/stage_pass.hpp"
 #include "tests/support/sweeping.hpp"
@@ -69,6 +69,27 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
     }
 }
 
+// A toy state by MuJoCo's law in which pyramids push, one of three directions, one with couples, and that of a capsule on a
+// plane.
+inline ToyState pyramid_state(Rng& g) {
+    for (;;) {
+        ToyState t =
+            toy_contact_state(static_cast<unsigned>(g.engine()), soft_sweeping(FrictionCone::pyramidal));
+        StepScratch<double> s(t.world);
+        VecX<double> next(t.world.nx());
+        step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
+        bool plain = false, couples = false, capsule = false;
+        for (const RowBlock& b : s.rows.blocks) {
+            if (b.kind != RowKind::contact || contact_normal_impulse(s, b.index) == 0) continue;
+            const ContactPoint<double>& c = s.contacts.points[b.index];
+            plain = plain || c.directions == 3;
+            couples = couples || c.directions == 6;
+            capsule = capsule || c.tangent_axis == TangentAxis<double>::capsule_axis;
+        }
+        if (plain && couples && capsule) return t;
+    }
+}
+
 // M = L^T D L from its factor.
 template <class T> std::vector<T> unfactored(const Model& m, const std::vector<T>& L) {
     std::vector<T> M(L.size(), T(0));
@@ -94,9 +115,10 @@ struct ContactStage : StagePass {
     std::vector<D> M_dual;
 
     static inline int max_dense_rows = Settings().max_dense_rows;  // 0: every island is factored
+    static inline bool pyramids = false;                           // instead of rigid contacts
 
     ContactStage(Rng& g, Regime r, ForwardDynamics dynamics = ForwardDynamics::crba)
-        : ContactStage(busy_contact_state(g, r), dynamics) {}
+        : ContactStage(pyramids ? pyramid_state(g) : busy_contact_state(g, r), dynamics) {}
     ContactStage(ToyState state, ForwardDynamics dynamics)
         : t(std::move(state)),
           s(w),
@@ -207,5 +229,11 @@ struct ContactStage : StagePass {
                        [this](const double* c) { std::copy(c, c + w.ndx(), x_next_bar.data()); }});
     }
 };
+
+template <class Pass> void check_pass_on_pyramids(double tolerance) {
+    ContactStage::pyramids = true;
+    check_pass<Pass>(tolerance);
+    ContactStage::pyramids = false;
+}
 
 }  // namespace costate::test

@@ -3,7 +3,8 @@
 // coordinates, rad or m, up to several times.
 //
 // Both start at rest in keyframe 0, or where the file starts, with the keyframe's activations and controls, or 0, and run
-// at the file's time step. MuJoCo runs with elliptic cones, Newton's method to 1e-12 and semi-implicit Euler steps.
+// at the file's time step. MuJoCo runs with Newton's method to 1e-12 and semi-implicit Euler steps; the cone of friction
+// is the file's.
 // --undamped sets the damping of joints to 0 in both: MuJoCo finds the forces of contact without it and damps
 // the step afterwards, costate does both at once.
 // Coordinates of free and ball joints are those of their position and quaternion. --csv writes all
@@ -43,7 +44,6 @@ std::vector<Vector> run_mujoco(const std::string& file, double seconds, bool dam
         mj_loadXML(file.c_str(), nullptr, error, sizeof error), mj_deleteModel);
     if (!m) throw std::runtime_error(std::string("MuJoCo: ") + error);
     m->opt.integrator = mjINT_EULER;
-    m->opt.cone = mjCONE_ELLIPTIC;
     m->opt.solver = mjSOL_NEWTON;
     m->opt.tolerance = 1e-12;
     m->opt.iterations = 500;

@@ -3,7 +3,7 @@
 // value, or to 1 if that is more. It fails if one exceeds 1e-9. The files must define the same in both: no contacts, limits, friction and damping.
 //
 // --law: contacts, limits and friction by MuJoCo's law in both, of files that have them; joints have no damping,
-// which costate takes implicitly. MuJoCo runs with elliptic cones and Newton's method to 1e-14. States count in
+// which costate takes implicitly. MuJoCo runs with Newton's method to 1e-14. States count in
 // which both find the same gaps of contacts: deep overlaps and full buffers of contacts differ.
 #include <costate.h>
 #include <mujoco/mujoco.h>
@@ -71,7 +71,6 @@ void remove_damping(costate_model* model) {
 }
 
 void set_law(mjModel& m) {
-    m.opt.cone = mjCONE_ELLIPTIC;
     m.opt.solver = mjSOL_NEWTON;
     m.opt.tolerance = 1e-14;
     m.opt.iterations = 500;

@@ -1,9 +1,8 @@
 #include "apps/cli/optimize/stationary.hpp"
 
-#include <algorithm>
 #include <cstdio>
 
-#include "solvers/step/step.hpp"
+#include "solvers/step/observation.hpp"
 
 namespace costate {
 
@@ -13,10 +12,7 @@ namespace {
 bool touches(Rollout<Simulation>& rollout, const RolloutInputs& in) {
     bool found = false;
     rollout.forward(in.theta, in.x0, in.z, [&](int t, const double*, const double*) {
-        const StepScratch<double>& s = rollout.step().scratch();
-        found |= t < rollout.steps() && std::ranges::any_of(s.rows.contact_row, [&](int row) {
-                     return row >= 0 && s.impulses.lambda[row] > 0;
-                 });
+        found |= t < rollout.steps() && any_pushes(rollout.step().scratch());
     });
     return found;
 }

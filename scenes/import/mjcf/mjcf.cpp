@@ -94,7 +94,6 @@ ImportedModel import_nested(const XmlDocument& document, const ImportOptions& op
     set_masses(context, bodies);
     set_groups(context.flags, bodies);
     put_friction(bodies);
-    warn_of_cone(context, bodies);
 
     ImportedModel out;
     out.places[""] = document.root().place();

@@ -239,8 +239,6 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
 void read_contacts(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 std::set<std::string> paired_geoms(const MjcfFiles& files);
 MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings);
-// By MuJoCo's law of contact: says that the cone of friction is not the file's.
-void warn_of_cone(const MjcfContext& context, const std::vector<MjcfBody>& bodies);
 void read_option(const MjcfContext& context, Json& scene);
 void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const MjcfControls& controls,
                    ImportedModel& out);

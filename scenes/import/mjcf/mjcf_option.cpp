@@ -85,32 +85,14 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
     return flags;
 }
 
-// MuJoCo's default cone is the pyramid; the law here is that of the elliptic cone.
-void warn_of_cone(const MjcfContext& context, const std::vector<MjcfBody>& bodies) {
-    const bool touches = std::ranges::any_of(bodies, [](const MjcfBody& body) {
-        return std::ranges::any_of(body.geoms, [](const MjcfGeom& geom) {
-            return !geom.visual() && !geom.shape.is_null() && geom.condim > 1;
-        });
-    });
-    if (context.law != ContactLaw::mujoco || !context.flags.contact || !touches) return;
-    std::optional<XmlAttribute> given;
-    for_each_option(context.files, [&](const XmlElement& e) {
-        if (const auto a = e.find("cone")) given = a;
-    });
-    const std::string what = "the cone of friction is elliptic here, not the pyramid",
-                      remedy = "write cone=\"elliptic\" in <option>, for MuJoCo too";
-    if (!given)
-        context.warnings.note(context.files.root().place(), what, remedy);
-    else if (given->choice({"pyramidal", "elliptic"}) == 0)
-        context.warnings.add(given->place(), what, remedy);
-}
-
 // Reads time step, gravity and medium. Warns of unsupported integrators; solver settings are ignored.
 void read_option(const MjcfContext& context, Json& scene) {
     Json medium = Json::object();
+    std::optional<bool> pyramid;  // MuJoCo's default
     for_each_option(context.files, [&](const XmlElement& e) {
         if (const auto a = e.find("timestep")) scene["time_step"] = a->positive();
         if (const auto a = e.find("gravity")) scene["gravity"] = to_json(a->vec3());
+        if (const auto a = e.find("cone")) pyramid = a->choice({"elliptic", "pyramidal"}) == 1;
         if (const auto a = e.find("impratio")) scene["contact"]["impratio"] = a->positive();
         for (const char* quantity : {"density", "viscosity"})
             if (const auto a = e.find(quantity)) medium[quantity] = a->nonnegative();
@@ -122,6 +104,8 @@ void read_option(const MjcfContext& context, Json& scene) {
                                      "\" is not supported: a step is semi-implicit Euler, of first order",
                                  "use a smaller timestep where that matters");
     });
+    if (pyramid || context.law == ContactLaw::mujoco)
+        scene["contact"]["cone"] = pyramid.value_or(true) ? "pyramidal" : "elliptic";
     if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};
     if (!context.flags.gravity) scene["gravity"] = {0, 0, 0};
     if (context.flags.medium) scene["medium"] = medium;

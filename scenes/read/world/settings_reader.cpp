@@ -66,6 +66,8 @@ Settings read_settings(const Node& scene, const ImportOptions& options) {
         s.margin = contact->nonnegative_or("margin", s.margin);
         if (const auto law = contact->find("law"))
             s.law = static_cast<ContactLaw>(law->choice({contact_law_names[0], contact_law_names[1]}));
+        constexpr FrictionCone cones[] = {FrictionCone::elliptic, FrictionCone::pyramidal};
+        if (const auto cone = contact->find("cone")) s.cone = cones[cone->choice({"elliptic", "pyramidal"})];
         s.impratio = contact->positive_or("impratio", s.impratio);
     }
     s.law = options.law.value_or(s.law);
