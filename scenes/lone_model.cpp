@@ -59,7 +59,7 @@ void put_on_ground(Json& scene, const Scene& read) {
             const Equality& e = m.equalities[n];
             const double* c = read.theta.data() + m.coupling.at(static_cast<int>(n));
             if (e.type != EqualityType::coupling) continue;
-            const double led = e.q_b < 0 ? c[0] : c[0] + c[1] * q[e.q_b];
+            const double led = CouplingCurve<double>(c, e.q_b < 0 ? 0 : q[e.q_b]).value;
             if (std::isfinite(led)) q[e.q_a] = led;
         }
         Json joints = Json::object();

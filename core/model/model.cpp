@@ -477,13 +477,13 @@ Model ModelBuilder::build() const {
         names.push_back(s.name);
         anchor_a.insert(anchor_a.end(), s.anchor_a.begin(), s.anchor_a.end());
         anchor_b.insert(anchor_b.end(), s.anchor_b.begin(), s.anchor_b.end());
-        coupling.insert(coupling.end(), {s.offset, s.ratio});
+        coupling.insert(coupling.end(), s.coupling.begin(), s.coupling.end());
     }
     m.anchor_a = m.layout.add("equalities", names, "anchor_a", 3, Range::any, anchor_a);
     m.anchor_b = m.layout.add("equalities", names, "anchor_b", 3, Range::any, anchor_b);
     m.weld_rotation =
         m.layout.add("equalities", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
-    m.coupling = m.layout.add("equalities", names, "coupling", 2, Range::any, coupling);
+    m.coupling = m.layout.add("equalities", names, "coupling", coupling_terms, Range::any, coupling);
     const std::vector<std::string> names_of_equalities = names;
 
     std::vector<double> limit_stiffness, limit_damping;

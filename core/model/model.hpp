@@ -2,12 +2,14 @@
 // be shared by threads. All differentiable numbers are in the flat parameter vector, in the slices below.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/math/inertia.hpp"
 #include "core/model/actuator.hpp"
+#include "core/model/coupling.hpp"
 #include "core/model/joint.hpp"
 #include "core/model/softness.hpp"
 
@@ -55,7 +57,7 @@ struct JointLimit {
 };
 
 // connect: the anchors on both bodies coincide. weld: the anchors and the frames there coincide. coupling:
-// q_a = c_0 + c_1 q_b, or q_a = c_0 of one joint.
+// q_a = sum c_k q_b^k (core/model/coupling.hpp), or q_a = c_0 of one joint.
 enum class EqualityType { connect, weld, coupling };
 
 struct Equality {
@@ -160,7 +162,7 @@ struct Model {
     // joints only), dry friction (of dry_dofs)
     ParameterSlice damping, armature, stiffness, rest, dry_friction;
     ActuatorSlices actuator;  // per actuator
-    // per equality: m in a; m in b; of welds rad in the axes of a; c_0 and c_1 of couplings
+    // per equality: m in a; m in b; of welds rad in the axes of a; c_0 ... c_4 of couplings
     ParameterSlice anchor_a, anchor_b, weld_rotation, coupling;
     ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
     // if soft: per limit, per dof with dry friction, per equality, per limit of a tendon
@@ -227,8 +229,8 @@ struct EqualitySpec {
         body_b = -1;  // handles; for a coupling: the bodies that its joints carry, the second may be -1
     Vec3<double> anchor_a = Vec3<double>::Zero(), anchor_b = Vec3<double>::Zero();
     Mat3<double> R_ba = Mat3<double>::Identity();
-    double offset = 0, ratio = 1;  // of a coupling
-    Softness softness = {};        // used if the model is soft
+    std::array<double, coupling_terms> coupling{0, 1};
+    Softness softness = {};  // used if the model is soft
 };
 
 // A point of a spatial tendon: a site, or a point of the world, m.

@@ -72,17 +72,18 @@ void dry_friction_row_adj(const World& w, const T* theta, const RowBlock& block,
     w.h(theta_bar) += theta[f] * bound_bar;
 }
 
-// error = q_a - (c_0 + c_1 q_b),   J = 1 on a, -c_1 on b; of one joint without b
+// error = q_a - p(q_b),   J = 1 on a, -p'(q_b) on b; of one joint: error = q_a - c_0
 template <class T>
 void coupling_row(const World& w, const T* theta, const T* q, const RowBlock& block, Rows<T>& rows,
                   T* error) {
     const Equality& e = w.model.equalities[block.index];
     const T* c = theta + w.model.coupling.at(block.index);
-    error[0] = q[e.q_a] - (e.q_b < 0 ? c[0] : c[0] + c[1] * q[e.q_b]);
+    const CouplingCurve<T> p(c, e.q_b < 0 ? T(0) : q[e.q_b]);
+    error[0] = q[e.q_a] - p.value;
     T* J = jacobian_row(rows, block, 0);
     for (int i = 0; i < block.length; ++i) {
         const int j = rows.chain_dof[block.chain + i];
-        J[i] = j == e.v_a ? T(1) : (j == e.v_b ? T(-c[1]) : T(0));
+        J[i] = j == e.v_a ? T(1) : (j == e.v_b ? T(-p.slope) : T(0));
     }
     rows.type[block.row] = RowType::free;
 }
@@ -91,13 +92,23 @@ void coupling_row_adj(const World& w, const T* theta, const T* q, const RowBlock
                       const T* error_bar, T* theta_bar, T* q_bar) {
     const Equality& e = w.model.equalities[block.index];
     T* c_bar = theta_bar + w.model.coupling.at(block.index);
+    const T value_bar = -error_bar[0];
+    T slope_bar(0);
     q_bar[e.v_a] += error_bar[0];
-    c_bar[0] -= error_bar[0];
-    if (e.q_b < 0) return;
-    q_bar[e.v_b] -= error_bar[0] * theta[w.model.coupling.at(block.index) + 1];
-    c_bar[1] -= error_bar[0] * q[e.q_b];
+    if (e.q_b < 0) {
+        c_bar[0] += value_bar;
+        return;
+    }
     for (int i = 0; i < block.length; ++i)
-        if (rows.chain_dof[block.chain + i] == e.v_b) c_bar[1] -= rows.J_bar[block.values + i];
+        if (rows.chain_dof[block.chain + i] == e.v_b) slope_bar -= rows.J_bar[block.values + i];
+    const CouplingCurve<T> p(theta + w.model.coupling.at(block.index), q[e.q_b]);
+    q_bar[e.v_b] += value_bar * p.slope + slope_bar * p.bend;
+    T power(1), below(0);  // x^k and x^(k-1)
+    for (int k = 0; k < coupling_terms; ++k) {
+        c_bar[k] += value_bar * power + slope_bar * T(k) * below;
+        below = power;
+        power *= q[e.q_b];
+    }
 }
 
 }  // namespace costate

@@ -110,7 +110,7 @@ constexpr Meaning meanings[] = {
     {"equalities/*/anchor_b", "the point in body b, m"},
     {"equalities/*/rotation",
      "of a weld: rotation vector of the axes of a in b relative to the model's, rad"},
-    {"equalities/*/coupling", "offset and ratio"},
+    {"equalities/*/coupling", "offset, ratio, and the coefficients of the square, cube and fourth power"},
     {"shapes/*/size",
      "radius; radius and half length; half extents; semi-axes; scale factors of a mesh or height field: m or "
      "1"},

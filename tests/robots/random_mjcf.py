@@ -304,7 +304,8 @@ class Robot:
                 one = self.r.choice(self.joints)
                 two = self.r.choice(self.joints)
                 driven = f' joint2="{two}"' if two != one and self.chance(0.7) else ""
-                rows.append(f'    <joint joint1="{one}"{driven} polycoef="{self.number(-0.2, 0.2)} {self.number(-2, 2)} 0 0 0"'
+                powers = self.numbers(3, 0.3) if self.chance(0.5) else "0 0 0"
+                rows.append(f'    <joint joint1="{one}"{driven} polycoef="{self.number(-0.2, 0.2)} {self.number(-2, 2)} {powers}"'
                             f'{self.softness()}/>')
         if rows:
             out += ["  <equality>"] + rows + ["  </equality>"]

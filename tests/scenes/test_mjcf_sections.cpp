@@ -262,6 +262,11 @@ TEST_CASE("MJCF: equalities hold at the reference") {
     CHECK((e[0]["name"] == "w" && json_equals(e[0]["point_b"], {.1, 0, 0})));
     CHECK((e[1]["type"] == "coupling" && e[1]["offset"] == .1 && e[1]["ratio"] == -2));
     CHECK((e[2]["body_b"] == "world" && json_equals(e[2]["point_a"], {0, 0, .2})));
+    const Json bent =
+        mjcf(R"(<worldbody><body><joint name="a"/><geom size=".1" mass="1"/><body><joint name="b"/>
+        <geom size=".1" mass="1"/></body></body></worldbody><equality><joint joint1="a" joint2="b" polycoef=".1 -2 .3"/></equality>)")
+            .imported.model["equalities"][0];
+    CHECK((json_equals(bent["polynomial"], {.1, -2, .3, 0, 0}) && !bent.contains("ratio")));
     CHECK(m.warnings.size() == 1);
     // points and axes of the welded bodies are one at the reference
     const Scene s = m.scene();

@@ -191,6 +191,14 @@ TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
          "<equality><joint joint1='h' polycoef='.1 0 0 0 0' solref='.05 1'/></equality>",
          300,
          {0.108570433264827, 0.425792579813765}},
+        {"a joint that follows a polynomial of another",
+         "<option timestep='.002'/><default><geom type='capsule' size='.03' mass='1' contype='0'/></default>"
+         "<worldbody><body pos='.7 0 1'><joint name='k' axis='0 1 0'/><geom fromto='0 0 0 -.35 0 0'/></body>"
+         "<body pos='0 0 2'><joint name='l' axis='1 0 0'/><geom fromto='0 0 0 0 .3 0'/></body></worldbody>"
+         "<equality><joint joint1='l' joint2='k' polycoef='.1 .5 -.4 .3 .2' solref='.05 1'/></equality>"
+         "<keyframe><key name='home' qpos='0 .1'/></keyframe>",
+         100,
+         {-0.834627667555798, -0.615805369832967}},
         {"a ball that slides, spins and rolls with pyramids",
          "<option timestep='.002' impratio='3' cone='pyramidal'/><worldbody>"
          "<geom type='plane' size='1 1 1' friction='.2' solref='.01 .8' solmix='2'/>"

@@ -133,7 +133,6 @@ TEST_CASE("degenerate steps: joints, equalities, friction and actuators exactly 
             EqualitySpec e;
             e.name = "hold" + std::to_string(a) + "_" + std::to_string(b), e.type = type, e.body_a = a,
             e.body_b = b;
-            e.offset = 0;
             if (g.chance(chance)) builder.add_equality(e);
         };
         hold(EqualityType::connect, ship, head, 0.3), hold(EqualityType::weld, ship, -1, 0.3);

@@ -154,7 +154,7 @@ struct DryFrictionRowPass : JointRowStage {
 // Configuration, coefficients -> Jacobian and error of couplings.
 struct CouplingRowPass : JointRowStage {
     CouplingRowPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_configuration_along_direction(g), add_parameters({m.coupling.at(3), 2}, 2);
+        add_configuration_along_direction(g), add_parameters({m.coupling.at(3), 2 * coupling_terms}, 1);
         add_parameters({m.coupling.at(5), 1}, 1);  // the offset of one joint
         for_each({RowKind::coupling}, [&](const RowBlock& b) { add_jacobian_out(b), add_error_out(b); });
     }
@@ -212,7 +212,7 @@ struct BlockRowsPass : JointRowStage {
     BlockRowsPass(Rng& g, Regime r) : JointRowStage(g, r) {
         add_configuration_along_direction(g), add_axes_along_direction(g), add_poses_along_direction(g),
             add_anchors(0, 3);
-        add_parameters({m.coupling.at(3), 2}, 2), add_parameters({m.coupling.at(5), 1}, 1);
+        add_parameters({m.coupling.at(3), 2 * coupling_terms}, 1), add_parameters({m.coupling.at(5), 1}, 1);
         add_parameters(w.time_step, 1);
         out.add<double>(d.rows.J, s.rows.J_bar);
         out.add<double>(d.rows.bound, s.rows.bound_bar);

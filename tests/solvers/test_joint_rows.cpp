@@ -103,7 +103,7 @@ TEST_CASE("joint rows: a coupling makes one joint follow another") {
               b = builder.add_body(rod("b", -1, JointType::revolute, {0, 1, 0}));
     EqualitySpec gears;
     gears.type = EqualityType::coupling, gears.name = "gears", gears.body_a = a, gears.body_b = b,
-    gears.offset = 0, gears.ratio = -2;
+    gears.coupling = {0, -2};
     builder.add_equality(gears);
     RowTrial motion(build(builder));
     motion.x[motion.w.nq()] = 2, motion.x[motion.w.nq() + 1] = -1;
@@ -115,7 +115,7 @@ TEST_CASE("joint rows: a coupling makes one joint follow another") {
 TEST_CASE("joint rows: a coupling of one joint holds it at its offset") {
     ModelBuilder builder;
     EqualitySpec hold;
-    hold.type = EqualityType::coupling, hold.name = "hold", hold.offset = 0.4;
+    hold.type = EqualityType::coupling, hold.name = "hold", hold.coupling[0] = 0.4;
     hold.body_a = builder.add_body(rod("a", -1, JointType::revolute, {0, 0, 0}));
     builder.add_equality(hold);
     RowTrial motion(build(builder));

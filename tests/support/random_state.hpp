@@ -102,7 +102,8 @@ inline void close_equalities(ToyState& t, std::uint64_t seed) {
         Equality& e = m.equalities[n];
         const int i = static_cast<int>(n);
         double* c = t.theta.data() + m.coupling.at(i);
-        if (e.type == EqualityType::coupling) c[0] = t.x[e.q_a] - c[1] * t.x[e.q_b] + 1e-3 * g.normal();
+        if (e.type == EqualityType::coupling)
+            c[0] += t.x[e.q_a] - CouplingCurve<double>(c, t.x[e.q_b]).value + 1e-3 * g.normal();
         const Transform<double> a = poses.body(e.body_a), b = poses.body(e.body_b);
         const Vec3<double> on_a = transform_point<double>(a, load3(t.theta.data() + m.anchor_a.at(i)));
         const Vec3<double> on_b = b.R.transpose() * (on_a - b.p) + 1e-3 * g.vec3();

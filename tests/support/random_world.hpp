@@ -198,7 +198,11 @@ inline void add_equality(ModelBuilder& builder, std::uint64_t seed, int index) {
     e.body_a = g.below(bodies), e.body_b = g.below(bodies + 1) - 1;
     e.anchor_a = 0.1 * g.vec3(), e.anchor_b = 0.1 * g.vec3();
     e.R_ba = g.rotation();
-    e.offset = 0.1 * g.normal(), e.ratio = g.pick({-1.0, 1.0}) * g.uniform(0.3, 3);
+    e.coupling[0] = 0.1 * g.normal();
+    e.coupling[1] = g.pick({-1.0, 1.0}) * g.uniform(0.3, 3);
+    Stream bend(seed, "bend of a coupling", index);
+    for (int k = 2; k < coupling_terms && bend.chance(0.5); ++k)
+        e.coupling[k] = 0.3 * bend.normal();
     if (mover(builder, e.body_a) == mover(builder, e.body_b)) return;
     const auto one_dof = [&](int i) { return i >= 0 && joint_nv(builder.bodies()[i].joint) == 1; };
     if (e.type == EqualityType::coupling && !(one_dof(e.body_a) && one_dof(e.body_b))) return;

@@ -72,7 +72,7 @@ inline Json every_joint() {
         "equalities": [
             {"name": "grip", "type": "weld", "body_a": "load", "body_b": "lever", "point_a": [0.05, 0.02, 0.01]},
             {"name": "hook", "type": "connect", "body_a": "lamp", "body_b": "follower", "point_a": [0.05, 0.02, 0.2]},
-            {"name": "gears", "type": "coupling", "joint_a": "follower", "joint_b": "lever", "offset": 0.02, "ratio": 0.7}]}})",
+            {"name": "gears", "type": "coupling", "joint_a": "follower", "joint_b": "lever", "polynomial": [0.02, 0.7, 0.1, -0.2, 0.15]}]}})",
                       "arm");
 }
 

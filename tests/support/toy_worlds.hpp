@@ -154,7 +154,7 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
         e.name = name, e.type = type, e.body_a = a, e.body_b = b;
         e.anchor_a = 0.2 * g.vec3(Regime::random), e.anchor_b = 0.2 * g.vec3(Regime::random);
         e.R_ba = rotation_matrix(quaternion_exp<double>(0.3 * g.vec3(Regime::random)));
-        e.offset = 0.1, e.ratio = g.uniform(0.5, 2);
+        e.coupling = {0.1, g.uniform(0.5, 2), 0.3, -0.2, 0.1};
         e.softness = toy_softness(seed + static_cast<unsigned>(a));
         builder.add_equality(e);
     };

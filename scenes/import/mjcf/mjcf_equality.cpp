@@ -60,7 +60,7 @@ Json between_sites(const XmlElement& e, const MjcfIndex& index) {
     return out;
 }
 
-// q_1 = c_0 + c_1 q_2, both relative to their reference. Without joint2, joint1 is held at c_0.
+// q_1 = c_0 + c_1 q_2 + ... + c_4 q_2^4, both relative to their reference. Without joint2, joint1 is held at c_0.
 Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfIndex& index) {
     const XmlElement& e = a.element();
     const MjcfJoint& one = index.one_dof_joint(e["joint1"]);
@@ -73,16 +73,15 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
     if (const auto given = a.find("polycoef")) {
         const std::vector<double> x = given->numbers(1, 5);
         std::copy(x.begin(), x.end(), c.begin());
-        if (two != nullptr && (c[2] != 0 || c[3] != 0 || c[4] != 0))
-            context.warnings.add(given->place(), "couplings with higher-order coefficients are not supported",
-                                 "give two coefficients");
     }
     Json out{{"joint_a", one.name}};
-    if (c[0] != 0) out["offset"] = c[0];
-    if (two != nullptr) {
-        out["joint_b"] = two->name;
-        out["ratio"] = c[1];
+    if (two != nullptr) out["joint_b"] = two->name;
+    if (two != nullptr && (c[2] != 0 || c[3] != 0 || c[4] != 0)) {
+        out["polynomial"] = c;
+        return out;
     }
+    if (c[0] != 0) out["offset"] = c[0];
+    if (two != nullptr) out["ratio"] = c[1];
     return out;
 }
 

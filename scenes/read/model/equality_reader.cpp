@@ -24,11 +24,15 @@ int read_coupled(const Node& node, const std::vector<BodySpec>& bodies) {
 
 void read_coupling(const Node& node, const std::vector<BodySpec>& bodies, EqualitySpec& spec) {
     spec.body_a = read_coupled(node["joint_a"], bodies);
-    spec.offset = node.number_or("offset", 0);
-    if (!node.find("joint_b")) return node.forbid({"ratio"}, "there is no \"joint_b\"");
+    spec.coupling[0] = node.number_or("offset", 0);
+    if (!node.find("joint_b")) return node.forbid({"ratio", "polynomial"}, "there is no \"joint_b\"");
     spec.body_b = read_coupled(node["joint_b"], bodies);
     if (spec.body_a == spec.body_b) node["joint_b"].fail("couples a joint to itself", "name another joint");
-    spec.ratio = node.number_or("ratio", 1);
+    spec.coupling[1] = node.number_or("ratio", 1);
+    if (const auto polynomial = node.find("polynomial")) {
+        node.forbid({"offset", "ratio"}, "\"polynomial\" has them");
+        std::ranges::copy(polynomial->numbers(coupling_terms), spec.coupling.begin());
+    }
 }
 
 Transform<double> world_pose(const Model& m, const Kinematics<double>& k, int body) {
@@ -53,7 +57,7 @@ EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodie
         read_coupling(node, bodies, spec);
         return input;
     }
-    node.forbid({"joint_a", "joint_b", "offset", "ratio"}, because);
+    node.forbid({"joint_a", "joint_b", "offset", "ratio", "polynomial"}, because);
     spec.body_a = read_end(node["body_a"], bodies);
     spec.body_b = read_end(node["body_b"], bodies);
     if (moving_body(bodies, spec.body_a) == moving_body(bodies, spec.body_b))
