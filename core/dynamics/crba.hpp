@@ -64,4 +64,7 @@ void crba_adj(const Model& m, const Kinematics<T>& k, CrbaScratch<T>& s, const T
     }
 }
 
+extern template void crba(const Model&, const double*, const Kinematics<double>&, CrbaScratch<double>&,
+                          double*);
+
 }  // namespace costate

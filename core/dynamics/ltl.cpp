@@ -31,4 +31,6 @@ void ltl_solve_columns_inplace(const Model& m, const double* L, int columns, dou
     }
 }
 
+template void ltl_solve_inplace(const Model&, const double*, int, int, double*);
+
 }  // namespace costate

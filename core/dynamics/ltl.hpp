@@ -97,4 +97,6 @@ void ltl_solve_inplace_adj(const Model& m, int begin, int end, const T* x, const
     }
 }
 
+extern template void ltl_solve_inplace(const Model&, const double*, int, int, double*);
+
 }  // namespace costate

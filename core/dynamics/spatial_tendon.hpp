@@ -359,4 +359,7 @@ void drive_rate_adj(const Model& m, const T* theta, const Kinematics<T>& k, cons
     }
 }
 
+extern template double path_length(const Model&, const double*, const Kinematics<double>&, const Tendon&);
+extern template double path_arm(const Model&, const double*, const Kinematics<double>&, const Tendon&, int);
+
 }  // namespace costate

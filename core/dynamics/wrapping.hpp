@@ -194,4 +194,10 @@ double wrap_turn(WrapShape shape, const Vec3<T>& a, const Vec3<T>& b, const Vec3
     return turn;
 }
 
+extern template double wrap_turn(WrapShape, const Vec3<double>&, const Vec3<double>&, const Vec3<double>&,
+                                 const double&, const Vec3<double>*);
+
+extern template WrapArc<double> helix_arc(const Vec3<double>&, const Vec3<double>&, const Vec3<double>&,
+                                          const double&, double);
+
 }  // namespace costate

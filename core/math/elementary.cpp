@@ -62,3 +62,5 @@ ReducedAngle<double> reduce_large_angle(double x) {
 }
 
 }  // namespace costate::elementary
+
+template costate::SinCos<double> costate::sin_cos(const double&);

@@ -181,4 +181,6 @@ template <Real T> T atan2(const T& y, const T& x) {
     return where(signbit(y), T(-angle), angle);
 }
 
+extern template SinCos<double> sin_cos(const double&);
+
 }  // namespace costate

@@ -7,7 +7,7 @@ namespace costate {
 inline constexpr int coupling_terms = 5;  // c_0 ... c_4
 
 template <class T> struct CouplingCurve {
-    T value{0}, slope{0}, bend{0};  // p, p', p''
+    T value{0}, slope{0}, bend{0};           // p, p', p''
     CouplingCurve(const T* c, const T& x) {  // Horner's scheme
         for (int k = coupling_terms; k-- > 0;) {
             bend = T(2) * slope + x * bend;

@@ -57,6 +57,7 @@ function(costate_lane_objects folder source factory)
                 COMMAND ${COSTATE_LINKER} -r --force-group-allocation ${object} -o ${isolated}
                 COMMAND ${COSTATE_OBJCOPY} --keep-global-symbol=${name} ${isolated}
                 DEPENDS ${name} ${object} VERBATIM COMMAND_EXPAND_LISTS)
+            add_custom_target(${name}_isolated DEPENDS ${isolated})  # so that it waits for no library of the folder's
             set(object ${isolated})
             set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
         endif()

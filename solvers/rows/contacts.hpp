@@ -384,4 +384,9 @@ void make_contacts_adj(const World& w, const T* theta, const Kinematics<T>& k, c
         contact_point_adj(w, theta, k, s, s.points[c], s.points_bar[c], bar, theta_bar);
 }
 
+extern template void place_shapes(const World&, const double*, const Kinematics<double>&,
+                                  ContactScratch<double>&);
+extern template void make_contacts(const World&, const double*, const Kinematics<double>&,
+                                   ContactScratch<double>&);
+
 }  // namespace costate

@@ -60,4 +60,5 @@ add_custom_command(OUTPUT ${viewer_assets}
     COMMAND ${NODE} ${viewer_source}/build.mjs ${viewer_esbuild} ${viewer_modules} ${viewer_assets}
     DEPENDS ${viewer_source}/build.mjs ${viewer_files} ${viewer_stamp_file}
     COMMENT "Bundling the viewer" VERBATIM)
+add_custom_target(costate_viewer_page DEPENDS ${viewer_assets})  # so that it waits for no library of the program's
 set(viewer_modules ${viewer_modules} PARENT_SCOPE)  # for the test

@@ -9,16 +9,16 @@
 namespace costate {
 namespace {
 
-using Names = std::set<std::string>;
+using NameSet = std::set<std::string>;
 
-bool is_in(const Names& names, const Json& name) {
+bool is_in(const NameSet& names, const Json& name) {
     return name == "world" || names.contains(name.get<std::string>());
 }
 
 // The names of the things that a part of a model has, by the keys that refer to them.
 struct Scope {
-    Names bodies, joints, sites, shapes, tendons, actuators;
-    const Names* of(const std::string& key) const {
+    NameSet bodies, joints, sites, shapes, tendons, actuators;
+    const NameSet* of(const std::string& key) const {
         if (key == "body" || key == "body_a" || key == "body_b" || key == "parent") return &bodies;
         if (key == "joint" || key == "joint_a" || key == "joint_b") return &joints;
         if (key == "site" || key == "side") return &sites;
@@ -28,10 +28,11 @@ struct Scope {
     // True if all that an item refers to is here.
     bool holds(const Json& item) const {
         for (const auto& [key, value] : item.items()) {
-            if (const Names* names = of(key); names != nullptr && value.is_string() && !is_in(*names, value))
+            if (const NameSet* names = of(key);
+                names != nullptr && value.is_string() && !is_in(*names, value))
                 return false;
             if (!value.is_array()) continue;
-            const Names* listed = key == "bodies" ? &bodies : key == "shapes" ? &shapes : nullptr;
+            const NameSet* listed = key == "bodies" ? &bodies : key == "shapes" ? &shapes : nullptr;
             for (const Json& each : value)
                 if ((each.is_object() && !holds(each)) ||
                     (listed && each.is_string() && !is_in(*listed, each)))
@@ -41,7 +42,7 @@ struct Scope {
     }
 };
 
-void add_names(const Json& items, Names& names) {
+void add_names(const Json& items, NameSet& names) {
     for (const Json& item : items)
         if (item.contains("name")) names.insert(item["name"].get<std::string>());
 }
@@ -49,7 +50,7 @@ void add_names(const Json& items, Names& names) {
 // The bodies of a model that are a body or carried by it; all for an empty name.
 Json subtree(const Json& model, const std::string& root) {
     Json out = Json::array();
-    Names kept;
+    NameSet kept;
     for (const Json& body : model["bodies"]) {
         const std::string name = body["name"].get<std::string>();
         if (!root.empty() && name != root && !kept.contains(body.value("parent", ""))) continue;
@@ -141,7 +142,7 @@ void attach_model(const ImportedModel& other, const MjcfAttachment& attachment, 
             for (Json& body : out.model["bodies"])
                 if (body["name"] == parent && shape["type"] != "plane") body["shapes"].push_back(shape);
         }
-    const auto take = [&](const char* list, Names* names) {
+    const auto take = [&](const char* list, NameSet* names) {
         for (Json item : other.model.value(list, Json::array())) {
             if (!scope.holds(item)) continue;
             if (names != nullptr) names->insert(item["name"].get<std::string>());
