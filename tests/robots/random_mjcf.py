@@ -102,9 +102,9 @@ class Robot:
             if self.chance(0.4):
                 text += f' condim="{self.r.choice([1, 3, 3, 4, 6])}"'
             if self.chance(0.2):
-                text += f' margin="{self.number(0, 0.01)}"'
-            if self.chance(0.1):
-                text += f' gap="{self.number(0, 0.004)}"'
+                text += f' margin="{self.number(0.004, 0.01)}"'
+                if self.chance(0.5):
+                    text += f' gap="{self.number(0, 0.004)}"'
             if self.chance(0.1):
                 text += f' priority="{self.r.randrange(3)}"'
             if self.chance(0.1):

@@ -139,6 +139,18 @@ TEST_CASE("MuJoCo's law: the margin of a contact is the larger one") {
     CHECK(gap("rigid") == doctest::Approx(0.01 - 0.01 - 0.002));
 }
 
+TEST_CASE("MJCF: a gap above the margin gives a warning") {
+    const auto warnings = [](const std::string& contact) {
+        return mjcf("<worldbody><body><freejoint/>\n<geom size='.1' mass='1' " + contact +
+                    "/></body></worldbody>")
+            .warnings;
+    };
+    CHECK(warnings("margin='.01' gap='.01'").empty());
+    const std::vector<std::string> one = warnings("gap='.01'");
+    REQUIRE(one.size() == 1);
+    CHECK(one[0].find("a gap above the margin is not supported") != std::string::npos);
+}
+
 // Coordinates after n steps of MuJoCo 2.2.2 with Newton's method to 1e-14 and Euler steps, which take gyroscopic
 // torques explicitly, with elliptic cones where nothing else is said.
 TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {

@@ -1,9 +1,9 @@
-// costate_files_beside_mujoco [--steps N] FILE.xml...: the same MJCF file in costate and in MuJoCo; a table in
+// costate_files_beside_mujoco [--steps N] [--law] FILE.xml...: the same MJCF file in costate and in MuJoCo; a table in
 // Markdown with the processor time of a step, and of a step and its reverse, in us.
 //
 // Both start at keyframe 0, or where the file starts, and make N steps of the file's size with the controls of
 // the keyframe, or 0: MuJoCo with semi-implicit Euler and the solver and tolerance of the file, costate with
-// its default solver. Each figure is the median of five runs, which alternate between the two. Contacts are
+// its default solver and rigid contacts, or with --law by MuJoCo's law. Each figure is the median of five runs, which alternate between the two. Contacts are
 // the largest numbers in a run; for costate, of those with an impulse.
 #include <costate.h>
 #include <mujoco/mujoco.h>
@@ -80,9 +80,12 @@ private:
 
 class Costate {
 public:
-    Costate(const std::string& file, int steps, const Vector& controls) : steps_(steps) {
+    Costate(const std::string& file, int steps, const char* law, const Vector& controls) : steps_(steps) {
+        costate_load_options loading{};
+        loading.size = sizeof loading;
+        loading.law = law;
         costate_model* model = nullptr;
-        check(costate_model_load(file.c_str(), &model));
+        check(costate_model_load_with(file.c_str(), &loading, &model));
         model_.reset(model);
         costate_batch_options options{};
         options.n_env = options.n_threads = options.substeps = 1;
@@ -146,9 +149,9 @@ private:
     std::unique_ptr<costate_batch, Free> batch_;
 };
 
-void compare(const std::string& file, int steps) {
+void compare(const std::string& file, int steps, const char* law) {
     MuJoCo other(file);
-    Costate ours(file, steps, other.controls());
+    Costate ours(file, steps, law, other.controls());
     Vector theirs, forward, both;
     for (int k = 0; k < runs; ++k) {
         theirs.push_back(time_per_step(steps, [&] { other.run(steps); }));
@@ -169,19 +172,24 @@ int main(int argc, char** argv) {
         steps = std::atoi(argv[2]);
         first = 3;
     }
+    const char* law = "rigid";
+    if (argc > first && std::strcmp(argv[first], "--law") == 0) {
+        law = "mujoco";
+        ++first;
+    }
     if (first >= argc || steps < 1) {
-        std::fprintf(stderr, "usage: costate_files_beside_mujoco [--steps N] FILE.xml...\n");
+        std::fprintf(stderr, "usage: costate_files_beside_mujoco [--steps N] [--law] FILE.xml...\n");
         return 2;
     }
-    std::printf("MuJoCo %s, costate %d, %d steps, one thread\n\n", mj_versionString(),
-                costate_version(COSTATE_VERSION), steps);
+    std::printf("MuJoCo %s, costate %d, %d steps, one thread, law: %s\n\n", mj_versionString(),
+                costate_version(COSTATE_VERSION), steps, law);
     std::printf(
         "| file | dofs | MuJoCo, us | costate, us | with reverse, us | costate/MuJoCo | contacts, MuJoCo | "
         "contacts, costate |\n|---|---|---|---|---|---|---|---|\n");
     int failures = 0;
     for (int i = first; i < argc; ++i) {
         try {
-            compare(argv[i], steps);
+            compare(argv[i], steps, law);
         } catch (const std::exception& e) {
             std::fprintf(stderr, "%s: %s\n", argv[i], e.what());
             ++failures;

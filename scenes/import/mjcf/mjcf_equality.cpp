@@ -129,8 +129,7 @@ std::vector<Json> contact_pairs(const MjcfContext& context, const MjcfIndex& ind
     if (friction[0] != 1) out["friction"] = friction[0];
     if (condim > 3) out["torsional_friction"] = friction[2];
     if (condim > 4) out["rolling_friction"] = friction[3];
-    if (const double margin = a.nonnegative_or("margin", 0) - a.number_or("gap", 0); margin > 0)
-        out["margin"] = margin;
+    if (const double margin = contact_margin(context, a); margin > 0) out["margin"] = margin;
     if (const auto given = a.find("solreffriction"); given && !given->text().empty())
         context.warnings.add(given->place(),
                              "solreffriction is not supported; friction has the solref of the pair",

@@ -68,14 +68,26 @@ Json shape_of(const KnownGeom& known, const Vec3<double>& size) {
     }
 }
 
+}  // namespace
+
+double contact_margin(const MjcfContext& context, const MjcfAttributes& a) {
+    const double margin = a.nonnegative_or("margin", 0), gap = a.number_or("gap", 0);
+    if (gap > margin)
+        context.warnings.add(a.find("gap")->place(),
+                             "a gap above the margin is not supported: contact begins where surfaces touch",
+                             "give a margin that is not below the gap");
+    return std::max(0.0, margin - gap);
+}
+
+namespace {
+
 void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom& geom) {
     std::ranges::copy(a.numbers_or("friction", {geom.friction.begin(), geom.friction.end()}),
                       geom.friction.begin());
     if (std::ranges::min(geom.friction) < 0)
         a.find("friction")->fail("must not be negative", "use 0 or more");
     if (geom.friction[0] != 1) geom.shape["friction"] = std::sqrt(geom.friction[0]);
-    const double margin = a.nonnegative_or("margin", 0) - a.number_or("gap", 0);
-    if (margin > 0) geom.shape["margin"] = 0.5 * margin;
+    if (const double margin = contact_margin(context, a); margin > 0) geom.shape["margin"] = 0.5 * margin;
 
     put_softness(context, a, "solref", "solimp", "", geom.shape);
     if (const double solmix = a.nonnegative_or("solmix", 1); solmix != 1) geom.shape["solmix"] = solmix;

@@ -196,6 +196,8 @@ void settle_names(std::vector<MjcfBody>& bodies);
 // Makes the root fixed (locks its free joint) or floating (adds a free joint), if the caller asks for it.
 void set_base(Base base, std::vector<MjcfBody>& bodies);
 
+// The distance at which a geom or a pair begins to push, m: margin - gap.
+double contact_margin(const MjcfContext& context, const MjcfAttributes& a);
 // Writes the attributes solref and solimp under their names in models, with a prefix, unless they are MuJoCo's
 // defaults. They take part in scenes with MuJoCo's law of contact; a warning says so.
 void put_softness(const MjcfContext& context, const MjcfAttributes& a, const char* solref, const char* solimp,
