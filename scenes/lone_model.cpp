@@ -58,7 +58,7 @@ void put_on_ground(Json& scene, const Scene& read) {
         for (size_t n = 0; n < m.equalities.size(); ++n) {
             const Equality& e = m.equalities[n];
             const double* c = read.theta.data() + m.coupling.at(static_cast<int>(n));
-            if (e.type != EqualityType::coupling) continue;
+            if (e.type != EqualityType::coupling || e.of_tendons()) continue;
             const double led = CouplingCurve<double>(c, e.q_b < 0 ? 0 : q[e.q_b]).value;
             if (std::isfinite(led)) q[e.q_a] = led;
         }

@@ -250,6 +250,18 @@ void name_what_has_no_effect(Model& m) {
             for (const ParameterSlice& s : {m.anchor_a, m.anchor_b})
                 m.layout.set_no_effect(s, n, "a coupling has no anchors", remove);
     }
+    for (size_t i = 0; m.soft && i < m.tendon_limits.size(); ++i)
+        if (m.tendon_limits[i].range.lower < 0 && m.tendon_limits[i].range.upper < 0)
+            for (const ParameterSlice& s : {m.tendon_limit_softness.solref, m.tendon_limit_softness.solimp})
+                m.layout.set_no_effect(s, static_cast<int>(i), "the tendon has no limits", remove);
+}
+
+// The entry of tendon_limits of a tendon, which is added if it has none.
+int measured_tendon(Model& m, int tendon) {
+    const auto at = std::ranges::find(m.tendon_limits, tendon, &TendonLimit::tendon);
+    const auto n = static_cast<int>(at - m.tendon_limits.begin());
+    if (at == m.tendon_limits.end()) m.tendon_limits.push_back({tendon, {}, {}});
+    return n;
 }
 
 }  // namespace
@@ -461,7 +473,10 @@ Model ModelBuilder::build() const {
     for (const EqualitySpec& s : equalities_) {
         const auto model_index = [&](int handle) { return handle < 0 ? -1 : index[handle]; };
         Equality e{s.name, s.type, model_index(s.body_a), model_index(s.body_b), s.R_ba};
-        if (s.type == EqualityType::coupling) {
+        if (s.tendon_a >= 0) {
+            e.length_a = measured_tendon(m, s.tendon_a);
+            if (s.tendon_b >= 0) e.length_b = measured_tendon(m, s.tendon_b);
+        } else if (s.type == EqualityType::coupling) {
             const Body& a = m.bodies[e.body_a];
             assert(a.nv == 1);
             e.q_a = a.q0;

@@ -57,7 +57,7 @@ struct JointLimit {
 };
 
 // connect: the anchors on both bodies coincide. weld: the anchors and the frames there coincide. coupling:
-// q_a = sum c_k q_b^k (core/model/coupling.hpp), or q_a = c_0 of one joint.
+// q_a = sum c_k q_b^k (core/model/coupling.hpp), or q_a = c_0 of one joint; the same with lengths of tendons.
 enum class EqualityType { connect, weld, coupling };
 
 struct Equality {
@@ -67,6 +67,8 @@ struct Equality {
     // of a weld: R_ba exp(weld_rotation) are the axes of a in b
     Mat3<double> R_ba = Mat3<double>::Identity();
     int q_a = 0, v_a = 0, q_b = -1, v_b = -1;  // of a coupling: entries of its one-dof joints; -1: one joint
+    int length_a = -1, length_b = -1;          // of a coupling of tendons: entries of tendon_limits
+    bool of_tendons() const { return length_a >= 0; }
 };
 
 // A joint with an axis that a fixed tendon runs over.
@@ -115,7 +117,7 @@ struct Site {
     Mat3<double> R_BS = Mat3<double>::Identity();
 };
 
-// Limits of the length of a tendon, m or rad.
+// A tendon whose length, m or rad, has limits, or none if it is measured for a coupling.
 struct TendonLimit {
     int tendon = 0;
     ParameterInterval range;
@@ -227,6 +229,7 @@ struct EqualitySpec {
     EqualityType type = EqualityType::connect;
     int body_a = -1,
         body_b = -1;  // handles; for a coupling: the bodies that its joints carry, the second may be -1
+    int tendon_a = -1, tendon_b = -1;  // handles; for a coupling of tendons, instead of bodies
     Vec3<double> anchor_a = Vec3<double>::Zero(), anchor_b = Vec3<double>::Zero();
     Mat3<double> R_ba = Mat3<double>::Identity();
     std::array<double, coupling_terms> coupling{0, 1};
@@ -292,6 +295,7 @@ public:
     Model build() const;
 
     const std::vector<BodySpec>& bodies() const { return bodies_; }
+    const std::vector<TendonSpec>& tendons() const { return tendons_; }
 
 private:
     std::vector<BodySpec> bodies_;

@@ -126,7 +126,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"tendon_joint", {"joint", "coefficient"}},
         {"equality",
          {"name", "type", "body_a", "body_b", "point_a", "point_b", "quaternion", "rpy_deg", "joint_a",
-          "joint_b", "offset", "ratio", "polynomial", "solref", "solimp"}},
+          "joint_b", "tendon_a", "tendon_b", "offset", "ratio", "polynomial", "solref", "solimp"}},
         {"initial", {"joints", "velocities", "activations", "optimize"}},
         {"initial_variables", {"joints", "velocities", "activations"}},
         {"pose", {"position", "quaternion", "rpy_deg"}},

@@ -72,42 +72,79 @@ void dry_friction_row_adj(const World& w, const T* theta, const RowBlock& block,
     w.h(theta_bar) += theta[f] * bound_bar;
 }
 
-// error = q_a - p(q_b),   J = 1 on a, -p'(q_b) on b; of one joint: error = q_a - c_0
+// One of the two of a coupling: a joint, whose arm on its own dof is 1, or a tendon.
+struct Coupled {
+    int q, v;    // entries of a joint
+    int length;  // entry of tendon_limits, -1: a joint
+    bool any() const { return q >= 0 || length >= 0; }
+};
+inline Coupled first_coupled(const Equality& e) { return {e.of_tendons() ? -1 : e.q_a, e.v_a, e.length_a}; }
+inline Coupled second_coupled(const Equality& e) { return {e.q_b, e.v_b, e.length_b}; }
+
+// Its position or length x, and dx/dq_j.
+template <class T> T coupled_position(const Coupled& c, const T* q, const LimitedTendons<T>& tendons) {
+    return c.length >= 0 ? tendons.length[c.length] : (c.any() ? q[c.q] : T(0));
+}
+template <class T>
+void coupled_position_adj(const Coupled& c, const T& x_bar, LimitedTendons<T>& tendons_bar, T* q_bar) {
+    if (c.length >= 0)
+        tendons_bar.length[c.length] += x_bar;
+    else
+        q_bar[c.v] += x_bar;
+}
+template <class T> T coupled_arm(const Model& m, const Coupled& c, int j, const LimitedTendons<T>& tendons) {
+    if (c.length < 0) return T(c.any() && j == c.v ? 1 : 0);
+    const TendonLimit& tendon = m.tendon_limits[c.length];
+    const int n = limit_dof(tendon, j);
+    return n < 0 ? T(0) : tendons.arm[tendon.first_arm + n];
+}
+template <class T>
+void coupled_arm_adj(const Model& m, const Coupled& c, int j, const T& arm_bar,
+                     LimitedTendons<T>& tendons_bar) {
+    if (c.length < 0) return;
+    const TendonLimit& tendon = m.tendon_limits[c.length];
+    if (const int n = limit_dof(tendon, j); n >= 0) tendons_bar.arm[tendon.first_arm + n] += arm_bar;
+}
+
+// error = x_a - p(x_b),   J = dx_a/dq - p'(x_b) dx_b/dq;   of one joint or tendon: error = x_a - c_0
 template <class T>
 void coupling_row(const World& w, const T* theta, const T* q, const RowBlock& block, Rows<T>& rows,
                   T* error) {
     const Equality& e = w.model.equalities[block.index];
-    const T* c = theta + w.model.coupling.at(block.index);
-    const CouplingCurve<T> p(c, e.q_b < 0 ? T(0) : q[e.q_b]);
-    error[0] = q[e.q_a] - p.value;
+    const Coupled a = first_coupled(e), b = second_coupled(e);
+    const CouplingCurve<T> p(theta + w.model.coupling.at(block.index), coupled_position(b, q, rows.tendons));
+    error[0] = coupled_position(a, q, rows.tendons) - p.value;
     T* J = jacobian_row(rows, block, 0);
     for (int i = 0; i < block.length; ++i) {
         const int j = rows.chain_dof[block.chain + i];
-        J[i] = j == e.v_a ? T(1) : (j == e.v_b ? T(-p.slope) : T(0));
+        J[i] = coupled_arm(w.model, a, j, rows.tendons) - p.slope * coupled_arm(w.model, b, j, rows.tendons);
     }
     rows.type[block.row] = RowType::free;
 }
 template <class T>
-void coupling_row_adj(const World& w, const T* theta, const T* q, const RowBlock& block, const Rows<T>& rows,
+void coupling_row_adj(const World& w, const T* theta, const T* q, const RowBlock& block, Rows<T>& rows,
                       const T* error_bar, T* theta_bar, T* q_bar) {
     const Equality& e = w.model.equalities[block.index];
-    T* c_bar = theta_bar + w.model.coupling.at(block.index);
-    const T value_bar = -error_bar[0];
+    const Coupled a = first_coupled(e), b = second_coupled(e);
+    const T x = coupled_position(b, q, rows.tendons), value_bar = -error_bar[0];
+    const CouplingCurve<T> p(theta + w.model.coupling.at(block.index), x);
     T slope_bar(0);
-    q_bar[e.v_a] += error_bar[0];
-    if (e.q_b < 0) {
-        c_bar[0] += value_bar;
-        return;
+    for (int i = 0; i < block.length; ++i) {
+        const int j = rows.chain_dof[block.chain + i];
+        const T& J_bar = rows.J_bar[block.values + i];
+        slope_bar -= J_bar * coupled_arm(w.model, b, j, rows.tendons);
+        coupled_arm_adj(w.model, a, j, J_bar, rows.tendons_bar);
+        coupled_arm_adj<T>(w.model, b, j, -p.slope * J_bar, rows.tendons_bar);
     }
-    for (int i = 0; i < block.length; ++i)
-        if (rows.chain_dof[block.chain + i] == e.v_b) slope_bar -= rows.J_bar[block.values + i];
-    const CouplingCurve<T> p(theta + w.model.coupling.at(block.index), q[e.q_b]);
-    q_bar[e.v_b] += value_bar * p.slope + slope_bar * p.bend;
-    T power(1), below(0);  // x^k and x^(k-1)
-    for (int k = 0; k < coupling_terms; ++k) {
-        c_bar[k] += value_bar * power + slope_bar * T(k) * below;
-        below = power;
-        power *= q[e.q_b];
+    coupled_position_adj(a, error_bar[0], rows.tendons_bar, q_bar);
+    T* c_bar = theta_bar + w.model.coupling.at(block.index);
+    c_bar[0] += value_bar;
+    if (!b.any()) return;
+    coupled_position_adj<T>(b, value_bar * p.slope + slope_bar * p.bend, rows.tendons_bar, q_bar);
+    T power(1);  // x^(k-1)
+    for (int k = 1; k < coupling_terms; ++k) {
+        c_bar[k] += value_bar * power * x + slope_bar * T(k) * power;
+        power *= x;
     }
 }
 

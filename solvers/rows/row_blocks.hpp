@@ -4,6 +4,7 @@
 // island by island.
 #pragma once
 
+#include <array>
 #include <functional>
 
 #include "core/dynamics/limited_tendons.hpp"
@@ -21,7 +22,7 @@ enum class RowKind : unsigned char {
     ball_limit,    // the maximal angle of a spherical joint
     tendon_limit,  // one end of the range of a tendon's length
     dry_friction,  // of one dof
-    coupling,      // of two one-dof joints
+    coupling,      // of two one-dof joints, or of two tendons
     connect,       // two points coincide: three rows
     weld,          // two frames coincide: three rows for the points, three for the axes
 };
@@ -138,6 +139,13 @@ inline int find_root(std::vector<int>& parent, int i) {
     return i;
 }
 
+// The entries of tendon_limits whose dofs move a block besides its ends, -1: none.
+inline std::array<int, 2> tendons_of(const Model& m, const RowBlock& block) {
+    if (block.kind == RowKind::tendon_limit) return {block.index, -1};
+    if (block.kind != RowKind::coupling) return {-1, -1};
+    return {m.equalities[block.index].length_a, m.equalities[block.index].length_b};
+}
+
 // Sorts the blocks that do not wait by island, numbers islands by their first tree, and numbers the rows.
 // Islands of more than `max_dense_rows` rows are factored.
 template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Rows<T>& rows) {
@@ -161,9 +169,9 @@ template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Ro
             const int ra = find_root(parent, one), rb = find_root(parent, other);
             parent[std::max(ra, rb)] = std::min(ra, rb);
         };
-        if (block.kind == RowKind::tendon_limit)
-            for (const int dof : m.tendon_limits[block.index].dofs)
-                unite(a, tree_of(dof));
+        for (const int tendon : tendons_of(m, block))
+            for (size_t i = 0; tendon >= 0 && i < m.tendon_limits[tendon].dofs.size(); ++i)
+                unite(a, tree_of(m.tendon_limits[tendon].dofs[i]));
         if (a >= 0 && b >= 0) unite(a, b);
     }
 
@@ -236,12 +244,13 @@ template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Ro
     }
 }
 
-// The dofs of a tendon with limits and those on their paths to the world, from the last to the first.
+// The dofs of a block's tendons and those on their paths to the world, from the last to the first.
 template <class T> void append_tendon_chain(const Model& m, RowBlock& block, Rows<T>& rows) {
     const auto first = static_cast<std::ptrdiff_t>(rows.chain_dof.size());
-    for (const int dof : m.tendon_limits[block.index].dofs)
-        for (int j = dof; j >= 0; j = m.dofs[j].parent)
-            rows.chain_dof.push_back(j);
+    for (const int tendon : tendons_of(m, block))
+        for (size_t i = 0; tendon >= 0 && i < m.tendon_limits[tendon].dofs.size(); ++i)
+            for (int j = m.tendon_limits[tendon].dofs[i]; j >= 0; j = m.dofs[j].parent)
+                rows.chain_dof.push_back(j);
     std::sort(rows.chain_dof.begin() + first, rows.chain_dof.end(), std::greater());
     rows.chain_dof.erase(std::unique(rows.chain_dof.begin() + first, rows.chain_dof.end()),
                          rows.chain_dof.end());
@@ -252,7 +261,7 @@ template <class T> void append_tendon_chain(const Model& m, RowBlock& block, Row
 
 // The dofs on the path from the world to either end of the block, from the last to the first.
 template <class T> void append_chain(const Model& m, RowBlock& block, Rows<T>& rows) {
-    if (block.kind == RowKind::tendon_limit) return append_tendon_chain(m, block, rows);
+    if (tendons_of(m, block)[0] >= 0) return append_tendon_chain(m, block, rows);
     int a = block.last_a, b = block.last_b;
     block.chain = static_cast<int>(rows.chain_dof.size());
     while (a >= 0 || b >= 0) {

@@ -114,7 +114,12 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
                 add(RowKind::connect, n, 3, last_dof(e.body_a), last_dof(e.body_b));
                 break;
             case EqualityType::weld: add(RowKind::weld, n, 6, last_dof(e.body_a), last_dof(e.body_b)); break;
-            case EqualityType::coupling: add(RowKind::coupling, n, 1, e.v_a, e.v_b); break;
+            case EqualityType::coupling:
+                if (e.of_tendons())
+                    add(RowKind::coupling, n, 1, m.tendon_limits[e.length_a].dofs.front(), -1);
+                else
+                    add(RowKind::coupling, n, 1, e.v_a, e.v_b);
+                break;
         }
         if (m.soft) rows.found.back().soft.add(m.equality_softness, static_cast<int>(n));
     }

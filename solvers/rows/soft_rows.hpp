@@ -35,6 +35,8 @@ double soft_scale(const World& w, const RowBlock& block, const ContactScratch<T>
         case RowKind::tendon_limit: return weights.tendon[block.index];
         case RowKind::dry_friction: return weights.dof[block.last_a];
         case RowKind::coupling:
+            if (const Equality& e = w.model.equalities[block.index]; e.of_tendons())
+                return weights.tendon[e.length_a] + (e.length_b < 0 ? 0 : weights.tendon[e.length_b]);
             return weights.dof[block.last_a] + (block.last_b < 0 ? 0 : weights.dof[block.last_b]);
         case RowKind::connect:
         case RowKind::weld: {

@@ -293,13 +293,19 @@ class Robot:
     def equalities(self, out):
         rows = []
         for _ in range(self.r.choice([0, 0, 1, 2])):
-            kind = self.r.choice(["connect", "weld", "joint", "joint"])
+            kind = self.r.choice(["connect", "weld", "joint", "joint", "tendon"])
             first, second = self.r.choice(self.bodies), self.r.choice(self.bodies)
             other = f' body2="{second}"' if second != first and self.chance(0.7) else ""
             if kind == "connect":
                 rows.append(f'    <connect body1="{first}"{other} anchor="{self.numbers(3, 0.1)}"{self.softness()}/>')
             elif kind == "weld":
                 rows.append(f'    <weld body1="{first}"{other}{self.softness()}/>')
+            elif kind == "tendon" and self.fixed_tendons:
+                one = self.r.choice(self.fixed_tendons)
+                two = self.r.choice(self.fixed_tendons)
+                driven = f' tendon2="{two}"' if two != one else ""
+                rows.append(f'    <tendon tendon1="{one}"{driven} polycoef="{self.number(-0.2, 0.2)} {self.number(-2, 2)} '
+                            f'{self.numbers(3, 0.3)}"{self.softness()}/>')
             elif self.joints:
                 one = self.r.choice(self.joints)
                 two = self.r.choice(self.joints)

@@ -267,6 +267,19 @@ TEST_CASE("MJCF: equalities hold at the reference") {
         <geom size=".1" mass="1"/></body></body></worldbody><equality><joint joint1="a" joint2="b" polycoef=".1 -2 .3"/></equality>)")
             .imported.model["equalities"][0];
     CHECK((json_equals(bent["polynomial"], {.1, -2, .3, 0, 0}) && !bent.contains("ratio")));
+    const MjcfText pulleys = mjcf(
+        R"(<worldbody><body><joint name="a"/><geom size=".1" mass="1"/><site name="s"/><body><joint name="b"/>
+        <geom size=".1" mass="1"/></body></body><site name="w"/></worldbody><tendon><fixed name="t"><joint joint="a" coef="1"/></fixed>
+        <fixed name="u"><joint joint="b" coef="2"/></fixed><spatial name="v"><site site="s"/><site site="w"/></spatial></tendon>
+        <equality><tendon tendon1="t" tendon2="u"/><tendon tendon1="u" polycoef=".2"/><tendon tendon1="v"/></equality>)");
+    const Json& of_tendons = pulleys.imported.model["equalities"];
+    REQUIRE(of_tendons.size() == 2);
+    CHECK((of_tendons[0]["tendon_a"] == "t" && of_tendons[0]["tendon_b"] == "u" &&
+           of_tendons[0]["ratio"] == 1));
+    CHECK((of_tendons[1]["tendon_a"] == "u" && of_tendons[1]["offset"] == .2 &&
+           !of_tendons[1].contains("tendon_b")));
+    REQUIRE(pulleys.warnings.size() == 1);
+    CHECK(pulleys.warnings[0].find("spatial") != std::string::npos);
     CHECK(m.warnings.size() == 1);
     // points and axes of the welded bodies are one at the reference
     const Scene s = m.scene();

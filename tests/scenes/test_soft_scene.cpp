@@ -211,6 +211,16 @@ TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
          "<keyframe><key name='home' qpos='0 .1'/></keyframe>",
          100,
          {-0.834627667555798, -0.615805369832967}},
+        {"a tendon whose length follows a polynomial of another's",
+         "<option timestep='.002'/><default><geom type='capsule' size='.03' mass='1' contype='0'/></default>"
+         "<worldbody><body pos='0 0 1'><joint name='a' axis='0 1 0'/><geom fromto='0 0 0 .3 0 0'/>"
+         "<body pos='.3 0 0'><joint name='b' axis='0 1 0'/><geom fromto='0 0 0 .2 0 0'/></body></body>"
+         "<body pos='0 1 1'><joint name='c' axis='1 0 0'/><geom fromto='0 0 0 0 .3 0'/></body></worldbody>"
+         "<tendon><fixed name='s'><joint joint='a' coef='.7'/><joint joint='b' coef='-.4'/></fixed>"
+         "<fixed name='t'><joint joint='c' coef='1.2'/></fixed></tendon><equality>"
+         "<tendon tendon1='s' tendon2='t' polycoef='.05 .5 -.4 .3 .2' solref='.05 1'/></equality>",
+         150,
+         {0.835544726817218, 1.65329696338489, -0.22780542885101}},
         {"a ball that slides, spins and rolls with pyramids",
          "<option timestep='.002' impratio='3' cone='pyramidal'/><worldbody>"
          "<geom type='plane' size='1 1 1' friction='.2' solref='.01 .8' solmix='2'/>"

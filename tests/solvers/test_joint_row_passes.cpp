@@ -43,6 +43,15 @@ struct JointRowStage : ContactStage {
             add_parameters({slice.at(first), slice.width}, count);
         add_parameters({m.weld_rotation.at(1), 3}, 1);  // the one weld
     }
+    // Coefficients, and what couplings of tendons read. A coupling of one has no coefficient but its offset.
+    void add_couplings() {
+        add_parameters({m.coupling.at(3), 2 * coupling_terms}, 1);
+        add_parameters({m.coupling.at(5), 1}, 1);
+        add_parameters({m.coupling.at(6), coupling_terms}, 1);
+        add_parameters({m.coupling.at(7), 1}, 1);
+        in.add(s.rows.tendons.length, d.rows.tendons.length, s.rows.tendons_bar.length);
+        in.add(s.rows.tendons.arm, d.rows.tendons.arm, s.rows.tendons_bar.arm);
+    }
     void add_jacobian_out(const RowBlock& b) {
         out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, b.rows * b.length);
     }
@@ -154,8 +163,7 @@ struct DryFrictionRowPass : JointRowStage {
 // Configuration, coefficients -> Jacobian and error of couplings.
 struct CouplingRowPass : JointRowStage {
     CouplingRowPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_configuration_along_direction(g), add_parameters({m.coupling.at(3), 2 * coupling_terms}, 1);
-        add_parameters({m.coupling.at(5), 1}, 1);  // the offset of one joint
+        add_configuration_along_direction(g), add_couplings();
         for_each({RowKind::coupling}, [&](const RowBlock& b) { add_jacobian_out(b), add_error_out(b); });
     }
     void run_duals() override {
@@ -212,7 +220,7 @@ struct BlockRowsPass : JointRowStage {
     BlockRowsPass(Rng& g, Regime r) : JointRowStage(g, r) {
         add_configuration_along_direction(g), add_axes_along_direction(g), add_poses_along_direction(g),
             add_anchors(0, 3);
-        add_parameters({m.coupling.at(3), 2 * coupling_terms}, 1), add_parameters({m.coupling.at(5), 1}, 1);
+        add_couplings();
         add_parameters(w.time_step, 1);
         out.add<double>(d.rows.J, s.rows.J_bar);
         out.add<double>(d.rows.bound, s.rows.bound_bar);

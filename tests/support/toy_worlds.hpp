@@ -132,7 +132,7 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
     return t;
 }
 
-// Two arms and a free body with every kind of equality, dry friction that sticks and slips, and a spherical
+// Two arms and a free body with every kind of equality, two of them of tendons, dry friction that sticks and slips, and a spherical
 // joint at the end of its range; no contacts.
 inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sweeping()) {
     Rng g(seed);
@@ -164,6 +164,24 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
     equality("gears", EqualityType::coupling, 0, 4);
     equality("crank", EqualityType::coupling, 5, 4);
     equality("stop", EqualityType::coupling, 4, -1);
+    const auto tendon = [&](const char* name, std::vector<std::pair<int, double>> over) {
+        TendonSpec spec;
+        spec.name = name;
+        spec.joints = std::move(over);
+        spec.stiffness = 3, spec.rest = 1, spec.slack = 0.1, spec.damping = 0.2;
+        return builder.add_tendon(spec);
+    };
+    EqualitySpec pulleys;
+    pulleys.name = "pulleys", pulleys.type = EqualityType::coupling;
+    pulleys.tendon_a = tendon("front", {{0, 0.7}, {5, -0.4}}),
+    pulleys.tendon_b = tendon("back", {{4, 1.2}, {2, 0.3}});
+    pulleys.coupling = {0.1, 0.8, 0.3, -0.2, 0.1};
+    pulleys.softness = toy_softness(seed + 20);
+    builder.add_equality(pulleys);
+    EqualitySpec taut;
+    taut.name = "taut", taut.type = EqualityType::coupling;
+    taut.tendon_a = tendon("low", {{2, 0.5}, {4, 0.9}});
+    builder.add_equality(taut);
     builder.set_soft(settings.law == ContactLaw::mujoco);
     Model m = builder.build();
     ShapeSet none = build_shapes(m, {});

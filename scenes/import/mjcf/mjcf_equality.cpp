@@ -60,6 +60,42 @@ Json between_sites(const XmlElement& e, const MjcfIndex& index) {
     return out;
 }
 
+// The coefficients of a coupling to a second joint or tendon, or of one that is held.
+void put_polynomial(const MjcfAttributes& a, bool second, Json& out) {
+    std::vector<double> c{0, 1, 0, 0, 0};
+    if (const auto given = a.find("polycoef")) {
+        const std::vector<double> x = given->numbers(1, 5);
+        std::copy(x.begin(), x.end(), c.begin());
+    }
+    if (second && (c[2] != 0 || c[3] != 0 || c[4] != 0)) {
+        out["polynomial"] = c;
+        return;
+    }
+    if (c[0] != 0) out["offset"] = c[0];
+    if (second) out["ratio"] = c[1];
+}
+
+// The same of the lengths of two fixed tendons. Null, with a warning, if one is spatial or left out.
+Json coupling_of_tendons(const MjcfContext& context, const MjcfAttributes& a, const ImportedModel& out) {
+    const XmlElement& e = a.element();
+    const auto fixed = [&](const char* key) {
+        const std::string name = e[key].text();
+        return out.model.contains("tendons") && std::ranges::any_of(out.model["tendons"], [&](const Json& t) {
+                   return t["name"] == name && t.contains("joints");
+               });
+    };
+    const bool second = e.has("tendon2");
+    if (!fixed("tendon1") || (second && !fixed("tendon2"))) {
+        e.warn(context.warnings, "couples a tendon that is spatial or left out, and is ignored",
+               "couple fixed tendons");
+        return {};
+    }
+    Json coupled{{"tendon_a", e["tendon1"].text()}};
+    if (second) coupled["tendon_b"] = e["tendon2"].text();
+    put_polynomial(a, second, coupled);
+    return coupled;
+}
+
 // q_1 = c_0 + c_1 q_2 + ... + c_4 q_2^4, both relative to their reference. Without joint2, joint1 is held at c_0.
 Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfIndex& index) {
     const XmlElement& e = a.element();
@@ -69,19 +105,9 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
         e.warn(context.warnings, "couples a locked joint and is ignored", "give the joint mass to move");
         return {};
     }
-    std::vector<double> c{0, 1, 0, 0, 0};
-    if (const auto given = a.find("polycoef")) {
-        const std::vector<double> x = given->numbers(1, 5);
-        std::copy(x.begin(), x.end(), c.begin());
-    }
     Json out{{"joint_a", one.name}};
     if (two != nullptr) out["joint_b"] = two->name;
-    if (two != nullptr && (c[2] != 0 || c[3] != 0 || c[4] != 0)) {
-        out["polynomial"] = c;
-        return out;
-    }
-    if (c[0] != 0) out["offset"] = c[0];
-    if (two != nullptr) out["ratio"] = c[1];
+    put_polynomial(a, two != nullptr, out);
     return out;
 }
 
@@ -162,9 +188,10 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
                 e.note(context.warnings, "is inactive and is left out", "write active=\"true\" to have it");
                 continue;
             }
-            if (kind != "connect" && kind != "weld" && kind != "joint") {
+            const bool couples = kind == "joint" || kind == "tendon";
+            if (kind != "connect" && kind != "weld" && !couples) {
                 e.warn(context.warnings, "in <equality> is not supported and is ignored",
-                       "use connect, weld or joint");
+                       "use connect, weld, joint or tendon");
                 continue;
             }
             if (const auto name = index.left_out(a)) {
@@ -172,22 +199,24 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
                        "replace that part");
                 continue;
             }
-            a.warn_others(context.warnings,
-                          {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor",
-                           "relpose", "torquescale", "joint1", "joint2", "polycoef", "site1", "site2"},
-                          {});
-            const Json what = kind == "joint" ? coupling(context, a, index)
-                              : sites         ? between_sites(e, index)
-                                              : connect_or_weld(a, index, context.compiler.global);
+            a.warn_others(
+                context.warnings,
+                {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor", "relpose",
+                 "torquescale", "joint1", "joint2", "tendon1", "tendon2", "polycoef", "site1", "site2"},
+                {});
+            const Json what = kind == "joint"    ? coupling(context, a, index)
+                              : kind == "tendon" ? coupling_of_tendons(context, a, out)
+                              : sites            ? between_sites(e, index)
+                                                 : connect_or_weld(a, index, context.compiler.global);
             if (what.empty()) continue;
-            if (kind != "joint" && carrier(index, what["body_a"]) == carrier(index, what["body_b"])) {
+            if (!couples && carrier(index, what["body_a"]) == carrier(index, what["body_b"])) {
                 e.warn(context.warnings,
                        "holds two bodies that do not move relative to each other, and is ignored",
                        "remove it");
                 continue;
             }
             Json equality{{"name", e.has("name") ? e["name"].text() : names.take(kind)},
-                          {"type", kind == "joint" ? "coupling" : kind}};
+                          {"type", couples ? "coupling" : kind}};
             equality.update(what);
             put_softness(context, a, "solref", "solimp", "", equality);
             put_item(out, "equalities", e, equality);

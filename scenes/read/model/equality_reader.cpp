@@ -22,12 +22,38 @@ int read_coupled(const Node& node, const std::vector<BodySpec>& bodies) {
     return body;
 }
 
-void read_coupling(const Node& node, const std::vector<BodySpec>& bodies, EqualitySpec& spec) {
-    spec.body_a = read_coupled(node["joint_a"], bodies);
+// The tendon that a node names; it must be a fixed one.
+int read_coupled(const Node& node, const std::vector<TendonSpec>& tendons) {
+    const int tendon = resolve_one(node, "tendon", names_of(tendons, &TendonSpec::name));
+    if (tendons[tendon].joints.empty())
+        node.fail("a coupling needs fixed tendons, but this one is spatial", "name a tendon with \"joints\"");
+    return tendon;
+}
+
+// One or two of what a coupling couples, by the names at the keys.
+template <class Items>
+void read_coupled(const Node& node, const char* key_a, const char* key_b, const Items& items, int& a,
+                  int& b) {
+    a = read_coupled(node[key_a], items);
+    if (!node.find(key_b)) return;
+    b = read_coupled(node[key_b], items);
+    if (a == b) node[key_b].fail("couples a joint or tendon to itself", "name another one");
+}
+
+void read_coupling(const Node& node, const std::vector<BodySpec>& bodies,
+                   const std::vector<TendonSpec>& tendons, EqualitySpec& spec) {
+    const bool of_tendons = node.has("tendon_a");
+    if (of_tendons) {
+        node.forbid({"joint_a", "joint_b"}, "it couples tendons");
+        read_coupled(node, "tendon_a", "tendon_b", tendons, spec.tendon_a, spec.tendon_b);
+    } else {
+        node.forbid({"tendon_b"}, "there is no \"tendon_a\"");
+        read_coupled(node, "joint_a", "joint_b", bodies, spec.body_a, spec.body_b);
+    }
     spec.coupling[0] = node.number_or("offset", 0);
-    if (!node.find("joint_b")) return node.forbid({"ratio", "polynomial"}, "there is no \"joint_b\"");
-    spec.body_b = read_coupled(node["joint_b"], bodies);
-    if (spec.body_a == spec.body_b) node["joint_b"].fail("couples a joint to itself", "name another joint");
+    const char* second = of_tendons ? "tendon_b" : "joint_b";
+    if (!node.find(second))
+        return node.forbid({"ratio", "polynomial"}, "there is no \"" + std::string(second) + "\"");
     spec.coupling[1] = node.number_or("ratio", 1);
     if (const auto polynomial = node.find("polynomial")) {
         node.forbid({"offset", "ratio"}, "\"polynomial\" has them");
@@ -42,7 +68,8 @@ Transform<double> world_pose(const Model& m, const Kinematics<double>& k, int bo
 
 }  // namespace
 
-EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodies) {
+EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodies,
+                            const std::vector<TendonSpec>& tendons) {
     node.expect_keys("equality");
     EqualityInput input;
     EqualitySpec& spec = input.spec;
@@ -54,10 +81,10 @@ EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodie
     if (spec.type != EqualityType::weld) node.forbid({"quaternion", "rpy_deg"}, because);
     if (spec.type == EqualityType::coupling) {
         node.forbid({"body_a", "body_b", "point_a", "point_b"}, because);
-        read_coupling(node, bodies, spec);
+        read_coupling(node, bodies, tendons, spec);
         return input;
     }
-    node.forbid({"joint_a", "joint_b", "offset", "ratio", "polynomial"}, because);
+    node.forbid({"joint_a", "joint_b", "tendon_a", "tendon_b", "offset", "ratio", "polynomial"}, because);
     spec.body_a = read_end(node["body_a"], bodies);
     spec.body_b = read_end(node["body_b"], bodies);
     if (moving_body(bodies, spec.body_a) == moving_body(bodies, spec.body_b))

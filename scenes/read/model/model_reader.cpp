@@ -395,7 +395,7 @@ ModelInput read_model(const Node& node) {
             model.actuators.push_back(read_actuator(actuator, model, names));
     if (const auto equalities = node.find("equalities"))
         for (const Node& equality : equalities->items()) {
-            model.equalities.push_back(read_equality(equality, model.bodies));
+            model.equalities.push_back(read_equality(equality, model.bodies, model.tendons));
             names.equalities.add(equality, model.equalities.back().spec.name);
         }
     if (const auto sensors = node.find("sensors")) {

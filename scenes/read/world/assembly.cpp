@@ -18,8 +18,10 @@ void add_equality(Assembly& a, const Node& where, const EqualityInput& input) {
 
 namespace {
 
-// An equality of a model that is placed at the pose X. Its names are already those of the world.
-EqualityInput placed(EqualityInput input, const std::vector<int>& handles, const Transform<double>& X) {
+// An equality of a model that is placed at the pose X, with the handles of its bodies and tendons. Its names are
+// already those of the world.
+EqualityInput placed(EqualityInput input, const std::vector<int>& handles, const std::vector<int>& tendons,
+                     const Transform<double>& X) {
     EqualitySpec& spec = input.spec;
     const auto end = [&](int& body, Vec3<double>& anchor) {
         if (body < 0 && spec.type != EqualityType::coupling) anchor = transform_point(X, anchor);
@@ -29,6 +31,8 @@ EqualityInput placed(EqualityInput input, const std::vector<int>& handles, const
     if (spec.body_b < 0) spec.R_ba = X.R * spec.R_ba;
     end(spec.body_a, spec.anchor_a);
     end(spec.body_b, spec.anchor_b);
+    for (int* tendon : {&spec.tendon_a, &spec.tendon_b})
+        if (*tendon >= 0) *tendon = tendons[*tendon];
     if (input.point_at_start) spec.anchor_b.setZero();
     return input;
 }
@@ -129,7 +133,7 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
     }
     for (EqualityInput input : model.equalities) {
         input.spec.name = full(input.spec.name);
-        add_equality(a, where, placed(input, handles, X));
+        add_equality(a, where, placed(input, handles, tendons, X));
     }
     for (size_t n = 0; n < model.shapes.size(); ++n) {
         a.shapes.push_back(model.shapes[n]);

@@ -139,7 +139,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         read_instance(scene, instance, folder, importing, a);
     if (const auto equalities = scene.find("equalities"))
         for (const Node& equality : equalities->items())
-            add_equality(a, equality, read_equality(equality, a.builder.bodies()));
+            add_equality(a, equality, read_equality(equality, a.builder.bodies(), a.builder.tendons()));
     Model model = a.builder.build();
     if (model.nv == 0)
         a.warnings.push_back(scene.place() +
