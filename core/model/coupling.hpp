@@ -1,5 +1,5 @@
-// The curve of a coupling of two joints: a polynomial p(x) = sum_k c_k x^k of the second joint's position, as MuJoCo's
-// polycoef.
+// The curve of a coupling: a polynomial p(x) = sum_k c_k x^k of the position of the second joint, or of the length of the
+// second tendon, as MuJoCo's polycoef.
 #pragma once
 
 namespace costate {

@@ -1,5 +1,5 @@
 // Rows of one joint or of two joints: limits, the maximal angle of a spherical joint, dry friction,
-// couplings.
+// couplings; and couplings of tendons.
 #pragma once
 
 #include "core/dynamics/integrate.hpp"
