@@ -196,13 +196,18 @@ class Ranks(Cli):
         time.sleep(1)  # until mpirun's daemon has ended the ranks
 
     def start(self, *arguments, mpi=("-n", "3")):
-        return subprocess.Popen([*MPIRUN, *mpi, PROGRAM, "optimize", self.batch, *map(str, arguments)], cwd=self.folder, env=ENVIRONMENT,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.started = subprocess.Popen([*MPIRUN, *mpi, PROGRAM, "optimize", self.batch, *map(str, arguments)], cwd=self.folder, env=ENVIRONMENT,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        return self.started
 
     def wait_for(self, name):
         begin = time.time()
         while not (self.folder / name).exists():
-            self.assertLess(time.time(), begin + 60)
+            if self.started.poll() is not None:
+                self.fail(f"mpirun ended before {name} was there: {self.started.communicate()}")
+            if time.time() > begin + 120:
+                self.started.send_signal(signal.SIGABRT)
+                self.fail(f"{name} is not there after two minutes: {self.started.communicate()}")
             time.sleep(0.01)
 
     def below(self, run):
