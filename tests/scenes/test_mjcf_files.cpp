@@ -63,6 +63,7 @@ TEST_CASE("MJCF: a model is attached with its names, its pose and its actuators"
           <body name="other"><joint name="else"/><geom size=".1"/></body></worldbody>
         <tendon><fixed name="pull"><joint joint="hip" coef="1"/><joint joint="knee" coef="2"/></fixed>
           <fixed name="lost"><joint joint="else" coef="1"/></fixed></tendon>
+        <equality><tendon tendon1="pull" polycoef=".1"/><tendon tendon1="lost" tendon2="pull"/></equality>
         <actuator><motor name="m" joint="knee"/><motor name="t" tendon="pull"/><motor joint="else"/></actuator>
         <contact><exclude body1="leg" body2="shin"/><exclude body1="leg" body2="other"/></contact>
         <sensor><gyro site="foot"/></sensor><keyframe><key qpos="0 0 0"/></keyframe></mujoco>)");
@@ -87,6 +88,10 @@ TEST_CASE("MJCF: a model is attached with its names, its pose and its actuators"
     CHECK(json_value(bodies[1]["mass"]) == doctest::Approx(500 * 4 * M_PI / 3 * 1e-3));
     CHECK((m.model["tendons"].size() == 4 && m.model["tendons"][1]["joints"][1]["joint"] == "a/knee1"));
     CHECK((m.model["actuators"].size() == 7 && m.model["actuators"][3]["tendon"] == "a/pull1"));
+    const Json& equalities = m.model["equalities"];
+    REQUIRE(equalities.size() == 4);
+    CHECK((equalities[1]["tendon_a"] == "a/pull1" && equalities[3]["tendon_a"] == "b/lost" &&
+           equalities[3]["tendon_b"] == "b/pull"));
     CHECK((m.model["exclude"].size() == 4 && m.model["sensors"].size() == 3));
     CHECK((m.scene["shapes"].size() == 1 && m.scene["shapes"][0]["name"] == "b/table"));
     CHECK(m.warnings.empty());

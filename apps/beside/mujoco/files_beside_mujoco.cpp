@@ -3,8 +3,9 @@
 //
 // Both start at keyframe 0, or where the file starts, and make N steps of the file's size with the controls of
 // the keyframe, or 0: MuJoCo with semi-implicit Euler and the solver and tolerance of the file, costate with
-// its default solver and rigid contacts, or with --law by MuJoCo's law. Each figure is the median of five runs, which alternate between the two. Contacts are
-// the largest numbers in a run; for costate, of those with an impulse.
+// its default solver and rigid contacts, or with --law by MuJoCo's law. Each figure is the median of five runs,
+// which alternate between the two. Contacts are the largest numbers in a run; for costate, of those with an
+// impulse.
 #include <costate.h>
 #include <mujoco/mujoco.h>
 

@@ -22,7 +22,7 @@ struct Scope {
         if (key == "body" || key == "body_a" || key == "body_b" || key == "parent") return &bodies;
         if (key == "joint" || key == "joint_a" || key == "joint_b") return &joints;
         if (key == "site" || key == "side") return &sites;
-        if (key == "tendon") return &tendons;
+        if (key == "tendon" || key == "tendon_a" || key == "tendon_b") return &tendons;
         return key == "actuator" ? &actuators : nullptr;
     }
     // True if all that an item refers to is here.
@@ -75,10 +75,8 @@ Scope scope_of(const Json& bodies) {
 
 // Renames what an item is called and refers to.
 template <class Rename> void rename(Json& item, const Rename& name) {
-    static const std::set<std::string> keys{"name", "parent",  "body",    "body_a", "body_b", "joint",
-                                            "site", "joint_a", "joint_b", "side",   "tendon", "actuator"};
     for (auto& [key, value] : item.items()) {
-        if (keys.contains(key) && value.is_string()) {
+        if ((key == "name" || Scope().of(key) != nullptr) && value.is_string()) {
             name(value);
         } else if (value.is_object()) {
             rename(value, name);
