@@ -82,7 +82,7 @@ struct World {
         if (!settings.warm_start) return 0;
         return (1 + contact_rows()) * settings.warm_contacts +
                static_cast<int>(2 * model.limits.size() + model.dry_dofs.size() +
-                                6 * model.equalities.size() + 2 * model.tendon_limits.size());
+                                6 * model.equalities.size() + 2 * model.measured_tendons.size());
     }
 };
 

@@ -1,8 +1,8 @@
 #include "core/dynamics/inverse_weights.hpp"
 
 #include "core/dynamics/crba.hpp"
-#include "core/dynamics/limited_tendons.hpp"
 #include "core/dynamics/ltl.hpp"
+#include "core/dynamics/measured_tendons.hpp"
 
 namespace costate {
 
@@ -55,10 +55,10 @@ InverseWeights inverse_weights(const Model& m, const VecX<double>& q) {
         }
     }
     TendonPaths<double> paths(m);
-    LimitedTendons<double> tendons(m);
+    TendonMeasures<double> tendons(m);
     place_tendons(m, theta.data(), k, paths);
     measure_tendons(m, theta.data(), q.data(), paths, tendons);
-    for (const TendonLimit& limit : m.tendon_limits) {
+    for (const MeasuredTendon& limit : m.measured_tendons) {
         const double* arm = tendons.arm.data() + limit.first_arm;
         x.setZero();
         for (size_t i = 0; i < limit.dofs.size(); ++i)

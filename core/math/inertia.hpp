@@ -134,4 +134,6 @@ void deflate_adj(const ArticulatedInertia<T>&, const Force<T>& U, const T& D,
     D_bar += k.ang.dot(u_ang) + k.lin.dot(u_lin);
 }
 
+extern template RigidInertia<double> place_inertia(const Transform<double>&, const MassProperties<double>&);
+
 }  // namespace costate

@@ -146,15 +146,15 @@ void add_segments(Model& m, const TendonSpec& spec, PathParameters next, Tendon&
     m.tendon_arms += static_cast<int>(tendon.dofs.size());
 }
 
-// Adds the dofs that change the length of a tendon with limits. Its segments are complete.
-void add_limit_dofs(Model& m, TendonLimit& limit) {
-    const Tendon& tendon = m.tendons[limit.tendon];
+// Adds the dofs that change the length of a measured tendon. Its segments are complete.
+void add_measured_dofs(Model& m, MeasuredTendon& measured) {
+    const Tendon& tendon = m.tendons[measured.tendon];
     std::set<int> dofs(tendon.dofs.begin(), tendon.dofs.end());
     for (const TendonJoint& joint : tendon.joints)
         dofs.insert(joint.v);
-    limit.dofs.assign(dofs.begin(), dofs.end());
-    limit.first_arm = m.limit_arms;
-    m.limit_arms += static_cast<int>(dofs.size());
+    measured.dofs.assign(dofs.begin(), dofs.end());
+    measured.first_arm = m.measured_arms;
+    m.measured_arms += static_cast<int>(dofs.size());
 }
 
 // Adds the dynamics of actuator n.
@@ -250,17 +250,17 @@ void name_what_has_no_effect(Model& m) {
             for (const ParameterSlice& s : {m.anchor_a, m.anchor_b})
                 m.layout.set_no_effect(s, n, "a coupling has no anchors", remove);
     }
-    for (size_t i = 0; m.soft && i < m.tendon_limits.size(); ++i)
-        if (m.tendon_limits[i].range.lower < 0 && m.tendon_limits[i].range.upper < 0)
+    for (size_t i = 0; m.soft && i < m.measured_tendons.size(); ++i)
+        if (m.measured_tendons[i].range.lower < 0 && m.measured_tendons[i].range.upper < 0)
             for (const ParameterSlice& s : {m.tendon_limit_softness.solref, m.tendon_limit_softness.solimp})
                 m.layout.set_no_effect(s, static_cast<int>(i), "the tendon has no limits", remove);
 }
 
-// The entry of tendon_limits of a tendon, which is added if it has none.
+// The entry of measured_tendons of a tendon, which is added if it has none.
 int measured_tendon(Model& m, int tendon) {
-    const auto at = std::ranges::find(m.tendon_limits, tendon, &TendonLimit::tendon);
-    const auto n = static_cast<int>(at - m.tendon_limits.begin());
-    if (at == m.tendon_limits.end()) m.tendon_limits.push_back({tendon, {}, {}});
+    const auto at = std::ranges::find(m.measured_tendons, tendon, &MeasuredTendon::tendon);
+    const auto n = static_cast<int>(at - m.measured_tendons.begin());
+    if (at == m.measured_tendons.end()) m.measured_tendons.push_back({tendon, {}, {}});
     return n;
 }
 
@@ -459,9 +459,10 @@ Model ModelBuilder::build() const {
         tendon_slack.push_back(s.slack);
         tendon_damping.push_back(s.damping);
         if (s.lower > -unlimited || s.upper < unlimited)
-            m.tendon_limits.push_back({static_cast<int>(m.tendons.size()) - 1,
-                                       m.layout.add_interval("tendons", s.name, "limits", s.lower, s.upper),
-                                       {}});
+            m.measured_tendons.push_back(
+                {static_cast<int>(m.tendons.size()) - 1,
+                 m.layout.add_interval("tendons", s.name, "limits", s.lower, s.upper),
+                 {}});
     }
     m.tendon_stiffness = m.layout.add("tendons", names, "stiffness", 1, Range::nonnegative, tendon_stiffness);
     m.tendon_rest = m.layout.add("tendons", names, "rest", 1, Range::any, tendon_rest);
@@ -516,7 +517,7 @@ Model ModelBuilder::build() const {
 
     m.soft = soft_;
     if (m.soft) {
-        std::vector<std::string> limited, dry, limited_tendons;
+        std::vector<std::string> limited, dry, measured;
         std::vector<Softness> of_limits, of_dry, of_equalities, of_tendons;
         for (const JointLimit& l : m.limits) {
             limited.push_back(joints[l.body]);
@@ -528,14 +529,14 @@ Model ModelBuilder::build() const {
         }
         for (const EqualitySpec& s : equalities_)
             of_equalities.push_back(s.softness);
-        for (const TendonLimit& l : m.tendon_limits) {
-            limited_tendons.push_back(m.tendons[l.tendon].name);
-            of_tendons.push_back(tendons_[l.tendon].limit_softness);
+        for (const MeasuredTendon& t : m.measured_tendons) {
+            measured.push_back(m.tendons[t.tendon].name);
+            of_tendons.push_back(tendons_[t.tendon].limit_softness);
         }
         m.limit_softness = add_softness(m.layout, "joints", limited, "limit_", of_limits);
         m.dry_softness = add_softness(m.layout, "joints", dry, "friction_", of_dry);
         m.equality_softness = add_softness(m.layout, "equalities", names_of_equalities, "", of_equalities);
-        m.tendon_limit_softness = add_softness(m.layout, "tendons", limited_tendons, "limit_", of_tendons);
+        m.tendon_limit_softness = add_softness(m.layout, "tendons", measured, "limit_", of_tendons);
     }
 
     std::vector<double> site_position;
@@ -554,8 +555,8 @@ Model ModelBuilder::build() const {
     add_compensation(m, specs);
     for (size_t n = 0; n < tendons_.size(); ++n)
         add_segments(m, tendons_[n], paths[n], m.tendons[n]);
-    for (TendonLimit& limit : m.tendon_limits)
-        add_limit_dofs(m, limit);
+    for (MeasuredTendon& measured : m.measured_tendons)
+        add_measured_dofs(m, measured);
     name_what_has_no_effect(m);
     return m;
 }

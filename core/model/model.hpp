@@ -67,7 +67,7 @@ struct Equality {
     // of a weld: R_ba exp(weld_rotation) are the axes of a in b
     Mat3<double> R_ba = Mat3<double>::Identity();
     int q_a = 0, v_a = 0, q_b = -1, v_b = -1;  // of a coupling: entries of its one-dof joints; -1: one joint
-    int length_a = -1, length_b = -1;          // of a coupling of tendons: entries of tendon_limits
+    int length_a = -1, length_b = -1;          // of a coupling of tendons: entries of measured_tendons
     bool of_tendons() const { return length_a >= 0; }
 };
 
@@ -118,11 +118,11 @@ struct Site {
 };
 
 // A tendon whose length, m or rad, has limits, or none if it is measured for a coupling.
-struct TendonLimit {
+struct MeasuredTendon {
     int tendon = 0;
     ParameterInterval range;
     std::vector<int> dofs;  // increasing: those that change the length
-    int first_arm = 0;      // its first moment arm among those of all limits
+    int first_arm = 0;      // its first moment arm among those of all measured tendons
 };
 
 // The box by which the medium drags a body (core/dynamics/medium.hpp): its axes in the body. Its centre is the
@@ -143,14 +143,14 @@ struct Model {
     std::vector<Equality> equalities;
     std::vector<Tendon> tendons;
     std::vector<TendonWrap> wraps;  // of all tendons
-    std::vector<TendonLimit> tendon_limits;
+    std::vector<MeasuredTendon> measured_tendons;
     std::vector<Site> sites;
     std::vector<DragBox> drag_boxes;  // of bodies that move and have mass, if the world has a medium
     std::vector<int> compensated;     // bodies that move and carry a share of their weight
     int nq = 0, nv = 0, nu = 0;
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
     int tendon_arms = 0;       // moment arms of all spatial tendons
-    int limit_arms = 0;        // moment arms of all tendons with limits
+    int measured_arms = 0;     // moment arms of all measured tendons
     bool soft = false;         // all constraints are soft by MuJoCo's law (solvers/rows/soft_rows.hpp)
 
     ParameterLayout layout;
@@ -179,7 +179,7 @@ struct Model {
 
     // true if a step may have constraint rows even without contacts
     bool has_joint_rows() const {
-        return !limits.empty() || !dry_dofs.empty() || !equalities.empty() || !tendon_limits.empty();
+        return !limits.empty() || !dry_dofs.empty() || !equalities.empty() || !measured_tendons.empty();
     }
     int body_index(std::string_view name) const;      // -1 if there is none
     int joint_index(std::string_view name) const;     // the body that the joint carries, -1 if there is none

@@ -75,35 +75,35 @@ void dry_friction_row_adj(const World& w, const T* theta, const RowBlock& block,
 // One of the two of a coupling: a joint, whose arm on its own dof is 1, or a tendon.
 struct Coupled {
     int q, v;    // entries of a joint
-    int length;  // entry of tendon_limits, -1: a joint
+    int length;  // entry of measured_tendons, -1: a joint
     bool any() const { return q >= 0 || length >= 0; }
 };
 inline Coupled first_coupled(const Equality& e) { return {e.of_tendons() ? -1 : e.q_a, e.v_a, e.length_a}; }
 inline Coupled second_coupled(const Equality& e) { return {e.q_b, e.v_b, e.length_b}; }
 
 // Its position or length x, and dx/dq_j.
-template <class T> T coupled_position(const Coupled& c, const T* q, const LimitedTendons<T>& tendons) {
+template <class T> T coupled_position(const Coupled& c, const T* q, const TendonMeasures<T>& tendons) {
     return c.length >= 0 ? tendons.length[c.length] : (c.any() ? q[c.q] : T(0));
 }
 template <class T>
-void coupled_position_adj(const Coupled& c, const T& x_bar, LimitedTendons<T>& tendons_bar, T* q_bar) {
+void coupled_position_adj(const Coupled& c, const T& x_bar, TendonMeasures<T>& tendons_bar, T* q_bar) {
     if (c.length >= 0)
         tendons_bar.length[c.length] += x_bar;
     else
         q_bar[c.v] += x_bar;
 }
-template <class T> T coupled_arm(const Model& m, const Coupled& c, int j, const LimitedTendons<T>& tendons) {
+template <class T> T coupled_arm(const Model& m, const Coupled& c, int j, const TendonMeasures<T>& tendons) {
     if (c.length < 0) return T(c.any() && j == c.v ? 1 : 0);
-    const TendonLimit& tendon = m.tendon_limits[c.length];
-    const int n = limit_dof(tendon, j);
+    const MeasuredTendon& tendon = m.measured_tendons[c.length];
+    const int n = measured_dof(tendon, j);
     return n < 0 ? T(0) : tendons.arm[tendon.first_arm + n];
 }
 template <class T>
 void coupled_arm_adj(const Model& m, const Coupled& c, int j, const T& arm_bar,
-                     LimitedTendons<T>& tendons_bar) {
+                     TendonMeasures<T>& tendons_bar) {
     if (c.length < 0) return;
-    const TendonLimit& tendon = m.tendon_limits[c.length];
-    if (const int n = limit_dof(tendon, j); n >= 0) tendons_bar.arm[tendon.first_arm + n] += arm_bar;
+    const MeasuredTendon& tendon = m.measured_tendons[c.length];
+    if (const int n = measured_dof(tendon, j); n >= 0) tendons_bar.arm[tendon.first_arm + n] += arm_bar;
 }
 
 // error = x_a - p(x_b),   J = dx_a/dq - p'(x_b) dx_b/dq;   of one joint or tendon: error = x_a - c_0

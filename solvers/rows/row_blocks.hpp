@@ -7,7 +7,7 @@
 #include <array>
 #include <functional>
 
-#include "core/dynamics/limited_tendons.hpp"
+#include "core/dynamics/measured_tendons.hpp"
 #include "solvers/complementarity/mlcp.hpp"
 #include "solvers/rows/bias.hpp"
 #include "solvers/rows/compliance.hpp"
@@ -82,7 +82,7 @@ template <class T> struct Rows {
     std::vector<LaneBits> lanes;  // (rows) of their blocks
     // (rows) lanes in which no impulse can move the row; its impulse is 0 (solvers/step/delassus.hpp)
     std::vector<LaneBits> dropped;
-    LimitedTendons<T> tendons, tendons_bar;  // at the step: the rows of their limits
+    TendonMeasures<T> tendons, tendons_bar;  // at the step: the rows of their limits
     std::vector<int> tree_parent;            // (trees) union-find
     std::vector<int> tree_island;            // (trees) for a root: its island, -1: none
     std::vector<int> tree_dof;               // (trees) index of its first dof in its island
@@ -107,7 +107,7 @@ template <class T> struct Rows {
           tree_dof(tree_parent) {
         const Model& m = w.model;
         const size_t contacts = 4 * w.shapes.shapes.size(),
-                     joints = m.limits.size() + m.dry_dofs.size() + m.tendon_limits.size(),
+                     joints = m.limits.size() + m.dry_dofs.size() + m.measured_tendons.size(),
                      max_blocks = contacts + joints + m.equalities.size();
         const size_t max_rows = w.contact_rows() * contacts + joints + 6 * m.equalities.size();
         blocks.reserve(max_blocks);
@@ -139,7 +139,7 @@ inline int find_root(std::vector<int>& parent, int i) {
     return i;
 }
 
-// The entries of tendon_limits whose dofs move a block besides its ends, -1: none.
+// The entries of measured_tendons whose dofs move a block besides its ends, -1: none.
 inline std::array<int, 2> tendons_of(const Model& m, const RowBlock& block) {
     if (block.kind == RowKind::tendon_limit) return {block.index, -1};
     if (block.kind != RowKind::coupling) return {-1, -1};
@@ -170,8 +170,8 @@ template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Ro
             parent[std::max(ra, rb)] = std::min(ra, rb);
         };
         for (const int tendon : tendons_of(m, block))
-            for (size_t i = 0; tendon >= 0 && i < m.tendon_limits[tendon].dofs.size(); ++i)
-                unite(a, tree_of(m.tendon_limits[tendon].dofs[i]));
+            for (size_t i = 0; tendon >= 0 && i < m.measured_tendons[tendon].dofs.size(); ++i)
+                unite(a, tree_of(m.measured_tendons[tendon].dofs[i]));
         if (a >= 0 && b >= 0) unite(a, b);
     }
 
@@ -248,8 +248,8 @@ template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Ro
 template <class T> void append_tendon_chain(const Model& m, RowBlock& block, Rows<T>& rows) {
     const auto first = static_cast<std::ptrdiff_t>(rows.chain_dof.size());
     for (const int tendon : tendons_of(m, block))
-        for (size_t i = 0; tendon >= 0 && i < m.tendon_limits[tendon].dofs.size(); ++i)
-            for (int j = m.tendon_limits[tendon].dofs[i]; j >= 0; j = m.dofs[j].parent)
+        for (size_t i = 0; tendon >= 0 && i < m.measured_tendons[tendon].dofs.size(); ++i)
+            for (int j = m.measured_tendons[tendon].dofs[i]; j >= 0; j = m.dofs[j].parent)
                 rows.chain_dof.push_back(j);
     std::sort(rows.chain_dof.begin() + first, rows.chain_dof.end(), std::greater());
     rows.chain_dof.erase(std::unique(rows.chain_dof.begin() + first, rows.chain_dof.end()),

@@ -91,9 +91,9 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
             if (m.soft) block.soft.add(m.limit_softness, static_cast<int>(n));
         }
     }
-    for (size_t n = 0; n < m.tendon_limits.size(); ++n)
+    for (size_t n = 0; n < m.measured_tendons.size(); ++n)
         for (const int side : {1, -1}) {
-            const TendonLimit& l = m.tendon_limits[n];
+            const MeasuredTendon& l = m.measured_tendons[n];
             if (l.dofs.empty() || (side > 0 ? l.range.lower : l.range.upper) < 0) continue;
             const T gap = tendon_gap(m, theta, rows.tendons, static_cast<int>(n), side);
             const LaneBits lanes = near(gap, -side * limit_rate(l, rows.tendons, v));
@@ -116,7 +116,7 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
             case EqualityType::weld: add(RowKind::weld, n, 6, last_dof(e.body_a), last_dof(e.body_b)); break;
             case EqualityType::coupling:
                 if (e.of_tendons())
-                    add(RowKind::coupling, n, 1, m.tendon_limits[e.length_a].dofs.front(), -1);
+                    add(RowKind::coupling, n, 1, m.measured_tendons[e.length_a].dofs.front(), -1);
                 else
                     add(RowKind::coupling, n, 1, e.v_a, e.v_b);
                 break;

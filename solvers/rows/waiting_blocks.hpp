@@ -37,7 +37,7 @@ Opening<Value<T>> block_opening(const World& w, const RowBlock& block, const T* 
         return {along, value_of(c.friction) * length_of(slip, 3)};
     }
     if (block.kind == RowKind::tendon_limit)
-        return {block.side * limit_rate(w.model.tendon_limits[block.index], rows.tendons, v), V(0)};
+        return {block.side * limit_rate(w.model.measured_tendons[block.index], rows.tendons, v), V(0)};
     const JointLimit& l = w.model.limits[block.index];
     if (block.kind == RowKind::limit) return {block.side * value_of(v[l.v]), V(0)};
     const Vec3<V> axis = normalise<V>(values(ball_rotation(l, q)));

@@ -243,7 +243,7 @@ template <class T> void subtract_compensation_adj(const SensorInputs<T>& in, con
 template <class T> T limit_force(const SensorInputs<T>& in, int n) {
     T impulse(0);
     for (const RowBlock& b : in.s.rows.blocks)
-        if (b.kind == RowKind::tendon_limit && in.w.model.tendon_limits[b.index].tendon == n)
+        if (b.kind == RowKind::tendon_limit && in.w.model.measured_tendons[b.index].tendon == n)
             impulse += T(b.side) * in.s.impulses.lambda[b.row];
     return impulse / in.w.h(in.theta);
 }
@@ -252,7 +252,7 @@ void limit_force_adj(const SensorInputs<T>& in, int n, const T& force_bar, const
     const T& h = in.w.h(in.theta);
     in.w.h(bar.theta) -= force_bar * limit_force(in, n) / h;
     for (const RowBlock& b : in.s.rows.blocks)
-        if (b.kind == RowKind::tendon_limit && in.w.model.tendon_limits[b.index].tendon == n)
+        if (b.kind == RowKind::tendon_limit && in.w.model.measured_tendons[b.index].tendon == n)
             bar.s.impulses.lambda_bar[b.row] += T(b.side) * force_bar / h;
 }
 

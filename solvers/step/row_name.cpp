@@ -33,7 +33,7 @@ std::string row_name(const World& w, const StepScratch<double>& s, int row) {
         case RowKind::limit:
         case RowKind::ball_limit: return "limit of joint '" + m.bodies[m.limits[index].body].joint_name + "'";
         case RowKind::tendon_limit:
-            return "limit of tendon '" + m.tendons[m.tendon_limits[index].tendon].name + "'";
+            return "limit of tendon '" + m.tendons[m.measured_tendons[index].tendon].name + "'";
         case RowKind::dry_friction: return "dry friction of " + joint_of(m, m.dry_dofs[index]);
         case RowKind::coupling:
         case RowKind::connect:

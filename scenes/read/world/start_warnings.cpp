@@ -5,7 +5,7 @@
 #include <map>
 #include <sstream>
 
-#include "core/dynamics/limited_tendons.hpp"
+#include "core/dynamics/measured_tendons.hpp"
 #include "core/math/elementary.hpp"
 #include "solvers/rows/contacts.hpp"
 
@@ -95,13 +95,13 @@ std::vector<Excess> tendons_beyond_limits(const World& world, const VecX<double>
     const VecX<double> at_rest = VecX<double>::Zero(m.nv);
     Kinematics<double> k(m);
     TendonPaths<double> paths(m);
-    LimitedTendons<double> tendons(m);
+    TendonMeasures<double> tendons(m);
     kinematics(m, theta.data(), x0.data(), at_rest.data(), k);
     place_tendons(m, theta.data(), k, paths);
     measure_tendons(m, theta.data(), x0.data(), paths, tendons);
     std::vector<Excess> found;
-    for (size_t n = 0; n < m.tendon_limits.size(); ++n) {
-        const TendonLimit& limit = m.tendon_limits[n];
+    for (size_t n = 0; n < m.measured_tendons.size(); ++n) {
+        const MeasuredTendon& limit = m.measured_tendons[n];
         const Tendon& tendon = m.tendons[limit.tendon];
         double excess = 0;
         if (limit.range.lower >= 0) excess = theta[limit.range.lower] - tendons.length[n];
