@@ -39,6 +39,12 @@ constexpr std::optional<ContactLaw> contact_law(std::string_view name) {
 // Cone of friction of ContactLaw::mujoco. Pyramidal: forces along edges (solvers/rows/contact_rows.hpp).
 enum class FrictionCone { elliptic, pyramidal };
 
+// What is implicit in a step, and in what order. semi_implicit: damping acts with the contacts, implicitly on
+// the diagonal. The others are integrators of MuJoCo: damping acts after the contacts
+// (solvers/step/late_damping.hpp), and that of the joints alone is implicit (Euler), or with the velocity gains
+// of their actuators (implicitfast). Both need ContactLaw::mujoco.
+enum class Integrator { semi_implicit, mujoco_euler, mujoco_implicitfast };
+
 // Contact solvers: one row of the table below each.
 enum class SolverType { pgs, lcp, ncp, apgd };
 struct SolverKind {
@@ -97,6 +103,7 @@ struct Settings {
     // of ContactLaw::mujoco: the cone, and the compliance of a contact's normal row over that of its friction
     FrictionCone cone = FrictionCone::elliptic;
     double impratio = 1;
+    Integrator integrator = Integrator::semi_implicit;
     // the Delassus operator of an island with more rows stays factored: solvers/step/delassus.hpp
     int max_dense_rows = 128;
     double time_step = 1e-3;    // s

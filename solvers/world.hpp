@@ -75,6 +75,8 @@ struct World {
         return std::ranges::any_of(sensors, [&](const Sensor& s) { return traits_of(s.kind).reads >= what; });
     }
     bool pyramids() const { return model.soft && settings.cone == FrictionCone::pyramidal; }
+    // true if damping acts after the contacts
+    bool damps_late() const { return model.soft && settings.integrator != Integrator::semi_implicit; }
     // the largest number of rows of a contact
     int contact_rows() const { return pyramids() ? 2 * (shapes.condim - 1) : shapes.condim; }
     int warm_contacts() const { return settings.warm_start ? settings.warm_contacts : 0; }

@@ -7,7 +7,7 @@
 #include "core/dynamics/aba.hpp"
 #include "core/dynamics/crba.hpp"
 #include "core/dynamics/ltl.hpp"
-#include "solvers/world.hpp"
+#include "solvers/step/late_damping.hpp"
 
 namespace costate {
 
@@ -34,13 +34,13 @@ template <class T> struct FreeMotionScratch {
 
 inline bool needs_mass_matrix(const World& w) {
     return w.settings.forward_dynamics != ForwardDynamics::aba || w.shapes.any_pair ||
-           w.model.has_joint_rows();
+           w.model.has_joint_rows() || w.damps_late();
 }
 
-// The factor of M + h B.
+// The factor of M + h B, and with late damping, where B is 0, that of M + h D.
 template <class T>
-void mass_matrix(const World& w, const T* theta, const Kinematics<T>& k, const T* B,
-                 FreeMotionScratch<T>& s) {
+void mass_matrix(const World& w, const T* theta, const Kinematics<T>& k, const T* B, FreeMotionScratch<T>& s,
+                 LateDamping<T>& late) {
     if (!needs_mass_matrix(w)) return;
     const T& h = w.h(theta);
     crba(w.model, theta, k, s.crba, s.M.data());
@@ -48,6 +48,7 @@ void mass_matrix(const World& w, const T* theta, const Kinematics<T>& k, const T
         const Dof& dof = w.model.dofs[j];
         s.M[dof.row + dof.depth] += h * B[j];
     }
+    if (w.damps_late()) factor_late(w, theta, s.M, late);
     ltl_factor_inplace(w.model, s.M.data());
 }
 // Input: s.M_bar, the covector of M + h B.

@@ -6,7 +6,8 @@
 //   q+ = retract(q, h (v+ + w))                   w corrects positions: solvers/step/recovery.hpp
 //   activations+                                  forces read those of the start: core/dynamics/activation.hpp
 //
-// M has h B on its diagonal throughout.
+// M has h B on its diagonal throughout, unless damping acts after the contacts: then v+ of the third line is
+// v* of solvers/step/late_damping.hpp.
 //
 // A step is a pure function of (x, u, theta). It leaves its intermediates in the scratch, where `step_adj`
 // reads them. The backward pass runs the same compiled `step` from a stored state, then `step_adj`.
@@ -99,6 +100,7 @@ template <class T> struct StepScratch {
     std::vector<Side> springs;                      // 2 (tendons) where springs with slack pull
     bool pushed = false;                            // 2 whether external wrenches act
     std::vector<Force<T>> wrenches;                 // 2 (bodies) those, in the common frame
+    LateDamping<T> late_damping;                    // 1, 3, 10
     FreeMotionScratch<T> free_motion;               // 3, 4
     std::vector<T> v_free;                          // 4 (nv)
     ContactScratch<T> contacts;                     // 5, 6
@@ -106,7 +108,8 @@ template <class T> struct StepScratch {
     DelassusScratch<T> delassus;                    // 8
     ImpulseScratch<T> impulses;                     // 9, 10
     RecoveryScratch<T> recovery;                    // 10
-    std::vector<T> v_next, displacement;            // 10 (nv) v+; h (v+ + w) - impact_displacement
+    std::vector<T> v_next;                          // 10 (nv) v+; with late damping v*
+    std::vector<T> displacement;                    // 10 (nv) h (v+ + w) - impact_displacement
     std::vector<ActivationSides> activation_sides;  // 10 (na)
     // Covectors that the caller may seed between clear_bars and step_adj: `bar` for poses and velocities at
     // the start of the step, impulses.lambda_bar for impulses, contacts.points_bar for contact points.

@@ -14,6 +14,7 @@ StepScratch<T>::StepScratch(const World& w)
       paths(w.model),
       springs(w.model.tendons.size(), Side::within),
       wrenches(w.model.bodies.size(), Force<T>::zero()),
+      late_damping(w),
       free_motion(w.model),
       contacts(w),
       rows(w),
@@ -52,11 +53,16 @@ template <class T> void StepScratch<T>::clear_bars() {
     impulses.lambda_bar.assign(impulses.lambda.size(), T(0));
     std::fill(wrenches_bar.begin(), wrenches_bar.end(), Motion<T>::zero());
     std::fill(free_motion.M_bar.begin(), free_motion.M_bar.end(), T(0));
-    for (auto* x : {&displacement_bar, &tau_bar, &B_bar})
+    for (auto* x : {&displacement_bar, &tau_bar, &B_bar, &late_damping.D_bar})
         std::fill(x->begin(), x->end(), T(0));
 }
 
 namespace {
+
+// v+
+template <class T> const std::vector<T>& v_after(const World& w, const StepScratch<T>& s) {
+    return w.damps_late() ? s.late_damping.v : s.v_next;
+}
 
 // Notes the sides on which the springs of tendons with slack pull.
 template <class T> void note_springs(const Model& m, const T* theta, const T* q, StepScratch<T>& s) {
@@ -112,6 +118,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     if (s.clock != nullptr) s.clock->start();
     // 1 joint forces
     actuation(w.model, theta, q, v, inputs, s.saturations.data(), s.tau.data(), s.B.data());
+    if (w.damps_late()) postpone_damping(w, theta, v, s.tau.data(), s.B.data(), s.late_damping);
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
     lap(Stage::joint_forces);
     // 2 poses, axes, velocities, spatial tendons, thrust, medium, carried weight, external wrenches
@@ -126,7 +133,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     push_bodies(w, theta, wrenches, s);
     lap(Stage::kinematics);
     // 3 mass matrix and its factor
-    mass_matrix(w, theta, s.kinematics, s.B.data(), free);
+    mass_matrix(w, theta, s.kinematics, s.B.data(), free, s.late_damping);
     lap(Stage::mass_matrix);
     // 4 velocity without impulses
     free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);
@@ -168,9 +175,13 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     } while (
         exceeds_reach(w, theta, v, s.v_next.data(), s.kinematics, s.contacts) ||
         (s.rows.recovers && exceeds_reach(w, theta, v, s.displacement.data(), s.kinematics, s.contacts)));
+    if (w.damps_late()) {
+        damp_late(w, theta, v, s.v_next.data(), s.late_damping);
+        s.displacement = s.late_damping.v;
+    }
+    std::ranges::copy(v_after(w, s), v_next);
     for (T& d : s.displacement)
         d *= h;
-    std::ranges::copy(s.v_next, v_next);
     impact_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
     retract(w.model, q, s.displacement.data(), q_next);
     step_activations(w.model, theta, h, at.activations, u, s.activation_sides.data(), v_next + w.nv());
@@ -189,7 +200,7 @@ void pull_back_configuration(const World& w, const T* theta, const T* q, const T
     impact_displacement_adj(w, theta, q, s.free_motion.M.data(), s.contacts, s.rows, s.impulses,
                             s.displacement_bar.data(), s.free_motion.M_bar.data());
     for (int j = 0; j < w.nv(); ++j) {
-        w.h(theta_bar) += s.displacement_bar[j] * (s.v_next[j] + s.recovery.w[j]);
+        w.h(theta_bar) += s.displacement_bar[j] * (v_after(w, s)[j] + s.recovery.w[j]);
         s.displacement_bar[j] *= w.h(theta);
     }
 }
@@ -305,6 +316,9 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
         pull_back_configuration(w, theta, at.q, x_next_bar, s, theta_bar, bar.q);
     for (int j = 0; j < w.nv(); ++j)
         s.v_next_bar[j] = x_next_bar[w.nv() + j] + s.displacement_bar[j];
+    if (w.damps_late())
+        damp_late_adj(w, theta, at.v, s.late_damping, s.v_next_bar.data(), theta_bar, bar.v,
+                      free.M_bar.data());
     recover_positions_adj(w, free.M.data(), s.rows, s.delassus, s.impulses, s.recovery, s.v_next.data(),
                           s.displacement_bar.data(), s.v_next_bar.data(), free.M_bar.data());
     // 9 impulses, 8 Delassus operator
@@ -319,8 +333,8 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     // 6 contact points, normals, gaps
     make_contacts_adj(w, theta, s.kinematics, s.contacts, s.bar, theta_bar);
     // 5 features that meet: discrete, no derivative
-    // 4 velocity without impulses, 3 mass matrix; located impacts and recovery depend on M directly
-    const bool by_mass_matrix = s.rows.located || s.rows.recovers;
+    // 4 velocity without impulses, 3 mass matrix; located impacts, recovery and late damping depend on M directly
+    const bool by_mass_matrix = s.rows.located || s.rows.recovers || w.damps_late();
     if (implicit && by_mass_matrix)  // pull_back_equations has overwritten s.free_motion
         free_acceleration(w, theta, s.kinematics, at.v, s.tau.data(), s.B.data(), free);
     if (!implicit || by_mass_matrix) pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
@@ -341,6 +355,8 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     if (w.settings.gyroscopic == Gyroscopic::midpoint)
         gyroscopic_torques_adj(w.model, theta, w.h(theta), at.v, s.tau_bar.data(), theta_bar, w.h(theta_bar),
                                bar.v);
+    if (w.damps_late())
+        postpone_damping_adj(w, at.v, s.late_damping, s.tau_bar.data(), theta_bar, bar.v, s.B_bar.data());
     actuation_adj(w.model, theta, at.q, at.v, inputs, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(),
                   theta_bar, bar.q, bar.v, inputs_bar);
     if (activated)

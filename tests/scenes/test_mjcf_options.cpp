@@ -140,7 +140,8 @@ TEST_CASE("MJCF options: which contacts there are, and which actuators") {
     CHECK((actuators.size() == 1 && actuators[0]["name"] == "b"));
 }
 
-TEST_CASE("MJCF: by MuJoCo's law solref is used, so nothing warns of it, and the cone is the file's") {
+TEST_CASE(
+    "MJCF: by MuJoCo's law solref is used, so nothing warns of it, and cone and integrator are the file's") {
     const std::string soft = "<default><geom solref='.01 1'/></default>";
     const auto lines = [&](const std::string& option, std::optional<ContactLaw> law) {
         ImportOptions options;
@@ -162,6 +163,19 @@ TEST_CASE("MJCF: by MuJoCo's law solref is used, so nothing warns of it, and the
             CHECK(cone("<option cone='" + given + "'/>", law) == given);
     CHECK(cone("", ContactLaw::mujoco) == "pyramidal");
     CHECK(cone("", {}).empty());
+    const auto integrator = [](const std::string& option, std::optional<ContactLaw> law) {
+        ImportOptions options;
+        options.law = law;
+        const Json scene =
+            parse_model("<mujoco>" + option + cart + "</mujoco>", "m.xml", options, nullptr).scene;
+        return scene.value(Json::json_pointer("/solver/integrator"), "");
+    };
+    CHECK(integrator("", ContactLaw::mujoco) == "mujoco_euler");
+    CHECK(integrator("<option integrator='RK4'/>", ContactLaw::mujoco) == "mujoco_euler");
+    for (const std::string given : {"implicit", "implicitfast"})
+        CHECK(integrator("<option integrator='" + given + "'/>", ContactLaw::mujoco) ==
+              "mujoco_implicitfast");
+    CHECK(integrator("<option integrator='implicitfast'/>", {}).empty());
     // a scene's law counts, too
     const ScratchFolder folder("law");
     folder.write("m.xml", "<mujoco>" + soft + cart + "</mujoco>");

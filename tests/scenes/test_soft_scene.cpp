@@ -55,6 +55,8 @@ TEST_CASE("MuJoCo's law: what is wrong in it") {
     CHECK_THROWS_WITH(
         changed({{"/contact", R"({"law": "mujoco"})"}, {"/solver", R"({"impact": "located"})"}}),
         doctest::Contains("no restitution"));
+    CHECK_THROWS_WITH(changed({{"/solver", R"({"integrator": "mujoco_euler"})"}}),
+                      doctest::Contains("needs MuJoCo's law"));
 }
 
 TEST_CASE("MJCF: softness, mixing and condim are kept unless they are MuJoCo's defaults") {
@@ -151,14 +153,15 @@ TEST_CASE("MJCF: a gap above the margin gives a warning") {
     CHECK(one[0].find("a gap above the margin is not supported") != std::string::npos);
 }
 
-// Coordinates after n steps of MuJoCo 2.2.2 with Newton's method to 1e-14 and Euler steps, which take gyroscopic
-// torques explicitly, with elliptic cones where nothing else is said.
+// Coordinates after n steps of MuJoCo 2.2.2 with Newton's method to 1e-14, with elliptic cones where nothing else is
+// said. Its steps take gyroscopic torques explicitly. Without velocity products, its `implicit` is `implicitfast`.
 TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
     struct Motion {
         const char* what;
         const char* inside;
         int steps;
         std::vector<double> q;
+        const char* integrator = "mujoco_euler";
     };
     const Motion motions[] = {
         {"a ball that slides and rolls",
@@ -245,12 +248,34 @@ TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
          "<keyframe><key name='home' qpos='.02 .05 .39 1 0 .05 0' qvel='.3 .2 0 0 1 1'/></keyframe>",
          100,
          {0.0472403119735968, 0.0862668253898031, 0.401077059892722, 0.969861695344441, -0.16594167021241,
-          0.170605375899965, 0.0522059355318291}}};
+          0.170605375899965, 0.0522059355318291}},
+        {"damped joints and servos in contact and at a limit",
+         "<option timestep='.005'/><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .5'>"
+         "<joint name='a' type='slide' axis='0 0 1' damping='8' armature='.1'/>"
+         "<joint name='b' axis='0 1 0' damping='.4'/>"
+         "<geom type='capsule' fromto='0 0 0 .3 0 0' size='.03' mass='1'/><body pos='.3 0 0'>"
+         "<joint name='c' axis='0 1 0' damping='.6' range='-30 60' limited='true'/>"
+         "<geom type='capsule' fromto='0 0 0 .25 0 -.1' size='.03' mass='.7' friction='.5'/></body></body>"
+         "</worldbody><actuator><position joint='b' kp='20'/><velocity joint='c' kv='2'/></actuator>"
+         "<keyframe><key name='home' qpos='-.1 .2 .3'/></keyframe>",
+         100,
+         {-0.336470806795388, -0.093920861092185, 0.358839891109761}},
+        {"the same on slides, with implicit servos",
+         "<option timestep='.005' cone='pyramidal'/><worldbody><geom type='plane' size='1 1 1'/>"
+         "<body pos='0 0 .5'><joint name='a' type='slide' axis='0 0 1' damping='8'/>"
+         "<joint name='b' type='slide' axis='1 0 .4' damping='5'/><geom size='.1' mass='1'/>"
+         "<body pos='.1 0 -.2'><joint name='c' type='slide' axis='0 .3 1' damping='3'/>"
+         "<geom size='.1' mass='2'/></body></body></worldbody>"
+         "<actuator><position joint='b' kp='20'/><velocity joint='c' kv='2'/></actuator>"
+         "<keyframe><key name='home' qpos='-.1 .2 .01'/></keyframe>",
+         100,
+         {-0.285140655499239, 0.146993249685021, 0.0317354299175063},
+         "mujoco_implicitfast"}};
     for (const Motion& motion : motions) {
         CAPTURE(motion.what);
         Json json = mjcf(motion.inside).scene_json();
         json["contact"]["law"] = "mujoco";
-        json["solver"]["gyroscopic"] = "explicit";
+        json["solver"]["integrator"] = motion.integrator;
         const VecX<double> x = simulated(scene_from_json(json, "m.json"), motion.steps);
         const double turn =
             motion.q.size() == 7 && x[3] * motion.q[3] < 0 ? -1 : 1;  // q and -q are one rotation

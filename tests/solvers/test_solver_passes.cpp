@@ -221,7 +221,7 @@ struct MassMatrixPass : ContactStage {
         out.add<double>(M_dual, s.free_motion.M_bar);
     }
     void run_duals() override {
-        mass_matrix(w, theta.data(), d.kinematics, d.B.data(), d.free_motion);
+        mass_matrix(w, theta.data(), d.kinematics, d.B.data(), d.free_motion, d.late_damping);
         const std::vector<D> unfactored_now = unfactored(m, d.free_motion.M);
         std::copy(unfactored_now.begin(), unfactored_now.end(), M_dual.begin());
     }
@@ -247,7 +247,7 @@ template <ForwardDynamics dynamics> struct FreeAccelerationPass : ContactStage {
     }
     void run_duals() override {
         if (dynamics == ForwardDynamics::crba)
-            mass_matrix(w, theta.data(), d.kinematics, d.B.data(), d.free_motion);
+            mass_matrix(w, theta.data(), d.kinematics, d.B.data(), d.free_motion, d.late_damping);
         free_acceleration(w, theta.data(), d.kinematics, x.data() + w.nq(), d.tau.data(), d.B.data(),
                           d.free_motion);
     }

@@ -1,12 +1,10 @@
-// costate_law_beside_mujoco [--undamped] [--seconds S] [--csv FILE.csv] FILE.xml...: the motion of the same MJCF file in
+// costate_law_beside_mujoco [--seconds S] [--csv FILE.csv] FILE.xml...: the motion of the same MJCF file in
 // costate with "law": "mujoco" and in MuJoCo; a table in Markdown with the largest difference of joint
 // coordinates, rad or m, up to several times.
 //
 // Both start at rest in keyframe 0, or where the file starts, with the keyframe's activations and controls, or 0, and run
-// at the file's time step. MuJoCo runs with Newton's method to 1e-12 and semi-implicit Euler steps; the cone of friction
-// is the file's.
-// --undamped sets the damping of joints to 0 in both: MuJoCo finds the forces of contact without it and damps
-// the step afterwards, costate does both at once.
+// at the file's time step. MuJoCo runs with Newton's method to 1e-12 and with Euler steps, or with the file's implicit ones;
+// the cone of friction is the file's.
 // Coordinates of free and ball joints are those of their position and quaternion. --csv writes all
 // coordinates over time: q of costate, then those of MuJoCo.
 #include <costate.h>
@@ -38,16 +36,15 @@ struct Start {
 };
 
 // MuJoCo's coordinates of every step; those of hinges and slides from the reference configuration.
-std::vector<Vector> run_mujoco(const std::string& file, double seconds, bool damped, Start& start) {
+std::vector<Vector> run_mujoco(const std::string& file, double seconds, Start& start) {
     char error[1000] = "";
     const std::unique_ptr<mjModel, decltype(&mj_deleteModel)> m(
         mj_loadXML(file.c_str(), nullptr, error, sizeof error), mj_deleteModel);
     if (!m) throw std::runtime_error(std::string("MuJoCo: ") + error);
-    m->opt.integrator = mjINT_EULER;
+    if (m->opt.integrator != mjINT_IMPLICIT) m->opt.integrator = mjINT_EULER;
     m->opt.solver = mjSOL_NEWTON;
     m->opt.tolerance = 1e-12;
     m->opt.iterations = 500;
-    if (!damped) std::fill_n(m->dof_damping, m->nv, 0);
     const std::unique_ptr<mjData, decltype(&mj_deleteData)> d(mj_makeData(m.get()), mj_deleteData);
     if (m->nkey > 0) {
         mj_resetDataKeyframe(m.get(), d.get(), 0);
@@ -71,8 +68,7 @@ std::vector<Vector> run_mujoco(const std::string& file, double seconds, bool dam
 }
 
 // From the coordinates q, at rest.
-std::vector<Vector> run_costate(const std::string& file, int steps, bool damped, const Vector& q,
-                                const Start& start) {
+std::vector<Vector> run_costate(const std::string& file, int steps, const Vector& q, const Start& start) {
     costate_load_options options{};
     options.size = sizeof options;
     options.law = "mujoco";
@@ -82,17 +78,6 @@ std::vector<Vector> run_costate(const std::string& file, int steps, bool damped,
     if (costate_model_nu(loaded) != static_cast<int>(start.controls.size()) ||
         costate_model_count(loaded, COSTATE_ACTIVATION) != static_cast<int>(start.activations.size()))
         throw std::runtime_error("costate leaves out some of the file's actuators");
-    if (!damped) {
-        Vector theta(costate_model_nparam(loaded));
-        check(costate_model_get_parameters(loaded, theta.data(), theta.size()));
-        for (size_t i = 0; i < theta.size(); ++i) {
-            char name[512];
-            check(costate_model_name(loaded, COSTATE_PARAMETER, static_cast<int>(i), name, sizeof name));
-            if (std::string(name).starts_with("joints/") && std::string(name).ends_with("/damping"))
-                theta[i] = 0;
-        }
-        check(costate_model_set_parameters(loaded, theta.data(), theta.size()));
-    }
     const int nq = costate_model_nq(loaded);
     if (static_cast<int>(q.size()) != nq)
         throw std::runtime_error("the two have different numbers of coordinates");
@@ -115,12 +100,11 @@ double apart(const Vector& a, const Vector& b) {
     return most;
 }
 
-void compare(const std::string& file, double seconds, bool damped, const char* csv) {
+void compare(const std::string& file, double seconds, const char* csv) {
     Start start;
-    const std::vector<Vector> theirs = run_mujoco(file, seconds, damped, start);
+    const std::vector<Vector> theirs = run_mujoco(file, seconds, start);
     const double h = start.time_step;
-    const std::vector<Vector> ours =
-        run_costate(file, static_cast<int>(theirs.size()) - 1, damped, theirs[0], start);
+    const std::vector<Vector> ours = run_costate(file, static_cast<int>(theirs.size()) - 1, theirs[0], start);
     std::printf("| %s | %zu |", file.c_str(), theirs[0].size());
     double most = 0, moved = 0;
     size_t k = 0;
@@ -151,16 +135,12 @@ int main(int argc, char** argv) {
     double seconds = 2;
     const char* csv = nullptr;
     int first = 1;
-    const bool damped = argc < 2 || std::strcmp(argv[1], "--undamped") != 0;
-    if (!damped) ++first;
     for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
         if (std::strcmp(argv[first], "--seconds") == 0) seconds = std::atof(argv[first + 1]);
         if (std::strcmp(argv[first], "--csv") == 0) csv = argv[first + 1];
     }
     if (first >= argc || !(seconds > 0)) {
-        std::fprintf(
-            stderr,
-            "usage: costate_law_beside_mujoco [--undamped] [--seconds S] [--csv FILE.csv] FILE.xml...\n");
+        std::fprintf(stderr, "usage: costate_law_beside_mujoco [--seconds S] [--csv FILE.csv] FILE.xml...\n");
         return 2;
     }
     std::printf("MuJoCo %s\n\n", mj_versionString());
@@ -170,7 +150,7 @@ int main(int argc, char** argv) {
     int failures = 0;
     for (int i = first; i < argc; ++i) {
         try {
-            compare(argv[i], seconds, damped, csv);
+            compare(argv[i], seconds, csv);
         } catch (const std::exception& e) {
             std::fprintf(stderr, "%s: %s\n", argv[i], e.what());
             ++failures;

@@ -2,9 +2,8 @@
 // states and controls; a table in Markdown with the largest value of each and the largest difference, relative to the
 // value, or to 1 if that is more. It fails if one exceeds 1e-9. The files must define the same in both: no contacts, limits, friction and damping.
 //
-// --law: contacts, limits and friction by MuJoCo's law in both, of files that have them; joints have no damping,
-// which costate takes implicitly. MuJoCo runs with Newton's method to 1e-14. States count in
-// which both find the same gaps of contacts: deep overlaps and full buffers of contacts differ.
+// --law: contacts, limits, friction and damping as MuJoCo has them in both, of files that have them. MuJoCo runs with
+// Newton's method to 1e-14. States count in which both find the same gaps of contacts: deep overlaps and full buffers of contacts differ.
 #include <costate.h>
 #include <mujoco/mujoco.h>
 
@@ -58,23 +57,10 @@ double difference(const Vector& ours, const Vector& theirs, double sign) {
     return worst / size;
 }
 
-void remove_damping(costate_model* model) {
-    Vector theta(static_cast<size_t>(check(costate_model_nparam(model))));
-    check(costate_model_get_parameters(model, theta.data(), theta.size()));
-    for (size_t i = 0; i < theta.size(); ++i) {
-        char text[512];
-        check(costate_model_name(model, COSTATE_PARAMETER, static_cast<int>(i), text, sizeof text));
-        const std::string name = text;
-        if (name.starts_with("joints/") && name.ends_with("/damping")) theta[i] = 0;
-    }
-    check(costate_model_set_parameters(model, theta.data(), theta.size()));
-}
-
 void set_law(mjModel& m) {
     m.opt.solver = mjSOL_NEWTON;
     m.opt.tolerance = 1e-14;
     m.opt.iterations = 500;
-    std::fill_n(m.dof_damping, m.nv, 0);
 }
 
 // costate's coordinates of hinges and slides are 0 where the file places their bodies; MuJoCo's are their `ref`
@@ -115,7 +101,6 @@ bool compare(const std::string& file, bool law) {
         set_law(*m);
     }
     check(costate_model_load_with(file.c_str(), &options, &model));
-    if (law) remove_damping(model);
     const auto nq = static_cast<size_t>(check(costate_model_nq(model))),
                nv = static_cast<size_t>(check(costate_model_nv(model))),
                nu = static_cast<size_t>(check(costate_model_nu(model)));

@@ -85,10 +85,12 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
     return flags;
 }
 
-// Reads time step, gravity and medium. Warns of unsupported integrators; solver settings are ignored.
+// Reads time step, gravity, medium, and cone and integrator of MuJoCo's law. Warns of unsupported integrators;
+// solver settings are ignored.
 void read_option(const MjcfContext& context, Json& scene) {
     Json medium = Json::object();
     std::optional<bool> pyramid;  // MuJoCo's default
+    std::string integrator = "Euler";
     for_each_option(context.files, [&](const XmlElement& e) {
         if (const auto a = e.find("timestep")) scene["time_step"] = a->positive();
         if (const auto a = e.find("gravity")) scene["gravity"] = to_json(a->vec3());
@@ -97,13 +99,18 @@ void read_option(const MjcfContext& context, Json& scene) {
         for (const char* quantity : {"density", "viscosity"})
             if (const auto a = e.find(quantity)) medium[quantity] = a->nonnegative();
         if (const auto a = e.find("wind")) medium["wind"] = to_json(a->vec3());
-        if (const auto a = e.find("integrator");
-            a && a->text() != "Euler" && a->text() != "implicitfast")  // dampers and gains are implicit
-            context.warnings.add(a->place(),
-                                 "integrator=\"" + a->text() +
-                                     "\" is not supported: a step is semi-implicit Euler, of first order",
-                                 "use a smaller timestep where that matters");
+        if (const auto a = e.find("integrator")) {
+            integrator = a->text();
+            if (integrator != "Euler" && integrator != "implicitfast")  // dampers and gains are implicit
+                context.warnings.add(a->place(),
+                                     "integrator=\"" + integrator +
+                                         "\" is not supported: a step is semi-implicit Euler, of first order",
+                                     "use a smaller timestep where that matters");
+        }
     });
+    if (context.law == ContactLaw::mujoco)
+        scene["solver"]["integrator"] =
+            integrator.starts_with("implicit") ? "mujoco_implicitfast" : "mujoco_euler";
     if (pyramid || context.law == ContactLaw::mujoco)
         scene["contact"]["cone"] = pyramid.value_or(true) ? "pyramidal" : "elliptic";
     if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};

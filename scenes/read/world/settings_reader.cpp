@@ -51,6 +51,12 @@ Settings read_settings(const Node& scene, const ImportOptions& options) {
                                              ForwardDynamics::crba};
         if (const auto kind = solver->find("forward_dynamics"))
             s.forward_dynamics = kinds[kind->choice({"automatic", "aba", "crba"})];
+        constexpr Integrator integrators[] = {Integrator::semi_implicit, Integrator::mujoco_euler,
+                                              Integrator::mujoco_implicitfast};
+        if (const auto integrator = solver->find("integrator"))
+            s.integrator =
+                integrators[integrator->choice({"semi_implicit", "mujoco_euler", "mujoco_implicitfast"})];
+        if (s.integrator != Integrator::semi_implicit) s.gyroscopic = Gyroscopic::explicit_bias;
         constexpr Gyroscopic biases[] = {Gyroscopic::explicit_bias, Gyroscopic::midpoint};
         if (const auto bias = solver->find("gyroscopic"))
             s.gyroscopic = biases[bias->choice({"explicit", "midpoint"})];
@@ -76,6 +82,9 @@ Settings read_settings(const Node& scene, const ImportOptions& options) {
             scene["solver"]["impact"].fail("has no effect: soft contacts have no restitution",
                                            "remove it, or \"law\" of \"contact\"");
         s.relaxed = true;  // MuJoCo's problem is convex
+    } else if (s.integrator != Integrator::semi_implicit) {
+        scene["solver"]["integrator"].fail("needs MuJoCo's law of contact",
+                                           "add \"contact\": {\"law\": \"mujoco\"}, or remove it");
     }
     return s;
 }

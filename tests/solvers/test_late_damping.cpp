@@ -1,0 +1,164 @@
+// Damping that acts after the contacts: its operators, whole steps, and what MuJoCo's integrators do.
+#include "solvers/step/late_damping.hpp"
+
+#include "tests/support/contact_stage.hpp"
+#include "tests/support/step_derivatives.hpp"
+
+namespace costate::test {
+namespace {
+
+Integrator integrator = Integrator::mujoco_euler;  // of the worlds below
+
+// A toy state by MuJoCo's law that meets something.
+ToyState late_state(unsigned seed, SolverType solver = SolverType::ncp) {
+    for (;; seed += 1000) {
+        Settings settings = soft_sweeping(seed % 2 == 0 ? FrictionCone::pyramidal : FrictionCone::elliptic);
+        settings.solver = solver;
+        settings.relaxed = true;
+        settings.sweeps = 300;
+        settings.integrator = integrator;
+        ToyState t = toy_contact_state(seed, settings);
+        StepScratch<double> s(t.world);
+        run_step(t, s);
+        if (!s.rows.blocks.empty()) return t;
+    }
+}
+
+void add(const std::vector<double>& bar, std::vector<double>& to) {
+    std::ranges::transform(bar, to, to.begin(), std::plus());
+}
+
+struct LateStage : ContactStage {
+    explicit LateStage(Rng& g)
+        : ContactStage(late_state(static_cast<unsigned>(g.engine()) % 1000), ForwardDynamics::crba) {}
+};
+
+// Joint forces, B, v, damping of joints -> joint forces, B, D.
+struct PostponeDampingPass : LateStage {
+    std::vector<double> tau, B, tau_after_bar;
+    std::vector<D> tau_dual, B_dual;
+    PostponeDampingPass(Rng& g, Regime)
+        : LateStage(g),
+          tau(w.nv()),
+          B(w.nv()),
+          tau_after_bar(w.nv()),
+          tau_dual(w.nv()),
+          B_dual(w.nv()) {
+        for (std::vector<double>* x : {&tau, &B})
+            for (double& entry : *x)
+                entry = g.normal();
+        in.add(tau, tau_dual, s.tau_bar), in.add(B, B_dual, s.B_bar);
+        add_velocity(in);
+        if (integrator == Integrator::mujoco_euler) add_parameters(m.damping, w.nv());
+        out.add<double>(d.tau, tau_after_bar), out.add<double>(d.late_damping.D, s.late_damping.D_bar);
+    }
+    void run_duals() override {
+        d.tau = tau_dual, d.B = B_dual;
+        postpone_damping(w, theta.data(), x.data() + w.nq(), d.tau.data(), d.B.data(), d.late_damping);
+    }
+    void run_adjoint() override {
+        std::vector<double> tau_now = tau, B_now = B, B_bar(w.nv());
+        postpone_damping(w, t.theta.data(), v(), tau_now.data(), B_now.data(), s.late_damping);
+        postpone_damping_adj(w, v(), s.late_damping, tau_after_bar.data(), theta_bar.data(), v_bar(),
+                             B_bar.data());
+        add(tau_after_bar, s.tau_bar), add(B_bar, s.B_bar);
+    }
+};
+
+// v, v*, M, D, time step -> v+.
+struct DampLatePass : LateStage {
+    std::vector<double> v_after_bar;
+    DampLatePass(Rng& g, Regime) : LateStage(g), v_after_bar(w.nv()) {
+        for (double& each : s.late_damping.D)
+            each = g.uniform(0.5, 2);
+        add_velocity(in), in.add(s.v_next, d.v_next, s.v_next_bar), in.add(M, M_dual, s.free_motion.M_bar);
+        in.add(s.late_damping.D, d.late_damping.D, s.late_damping.D_bar), add_parameters(w.time_step, 1);
+        out.add<double>(d.late_damping.v, v_after_bar);
+    }
+    void run_duals() override {
+        factor_late(w, theta.data(), M_dual, d.late_damping);
+        damp_late(w, theta.data(), x.data() + w.nq(), d.v_next.data(), d.late_damping);
+    }
+    void run_adjoint() override {
+        factor_late(w, t.theta.data(), M, s.late_damping);
+        damp_late(w, t.theta.data(), v(), s.v_next.data(), s.late_damping);
+        std::vector<double> bar = v_after_bar;
+        damp_late_adj(w, t.theta.data(), v(), s.late_damping, bar.data(), theta_bar.data(), v_bar(),
+                      s.free_motion.M_bar.data());
+        add(bar, s.v_next_bar);
+    }
+};
+
+template <class Check> void for_both_integrators(const Check& check) {
+    for (const Integrator each : {Integrator::mujoco_euler, Integrator::mujoco_implicitfast}) {
+        CAPTURE(static_cast<int>(each));
+        integrator = each;
+        check();
+    }
+}
+
+}  // namespace
+
+TEST_CASE("adjoint: postpone_damping") {
+    for_both_integrators([] { check_pass<PostponeDampingPass>(1e-12); });
+}
+TEST_CASE("adjoint: damp_late") {
+    integrator = Integrator::mujoco_euler;
+    check_pass<DampLatePass>(1e-12);
+}
+
+// All parameters, the state and the controls; by every solver.
+TEST_CASE("late damping: the adjoint of a step is the transpose of its derivative by dual numbers") {
+    for_both_integrators([] {
+        for (const SolverType solver :
+             {SolverType::pgs, SolverType::lcp, SolverType::ncp, SolverType::apgd}) {
+            int compared = 0;
+            for (unsigned seed = 1; seed <= 12; ++seed) {
+                CAPTURE(static_cast<int>(solver));
+                CAPTURE(seed);
+                const ToyState t = late_state(seed, solver);
+                const World& w = t.world;
+                StepScratch<double> s(w);
+                StepScratch<D> duals(w);
+                run_step(t, s);
+                Rng g(seed);
+                VecX<double> next_bar = VecX<double>::Zero(w.ndx()), dtheta(w.np()), dx(w.ndx()), du(w.nu());
+                for (VecX<double>* x : {&next_bar, &dtheta, &dx, &du})
+                    for (double& entry : *x)
+                        entry = 1e-2 * g.normal();
+                dtheta.array() *= t.theta.array().abs();
+                const StepBars bars = step_bars(t, s, next_bar);
+                const VecX<double> next_dot = push_step(t, duals, dtheta, dx, du);
+                if (!same_branches(s, duals)) continue;
+                ++compared;
+                CHECK(next_bar.dot(next_dot) == doctest::Approx(bars.pair(dtheta, dx, du))
+                                                    .epsilon(1e-7)
+                                                    .scale(next_bar.norm() * next_dot.norm()));
+            }
+            CHECK(compared >= 6);
+        }
+    });
+}
+
+// Without contact, both orders are the same: (M + h B) a = tau - c - B v.
+TEST_CASE("late damping: implicitfast without rows is the semi-implicit step") {
+    integrator = Integrator::mujoco_implicitfast;
+    int compared = 0;
+    for (unsigned seed = 1; seed <= 400; ++seed) {
+        Settings settings = soft_sweeping(FrictionCone::elliptic);
+        settings.gyroscopic = Gyroscopic::explicit_bias;
+        ToyState before = toy_contact_state(seed, settings);
+        before.x[2] += 100;
+        settings.integrator = integrator;
+        ToyState late = toy_contact_state(seed, settings);
+        late.x[2] += 100;
+        StepScratch<double> s(before.world), s_late(late.world);
+        const VecX<double> next = run_step(before, s), next_late = run_step(late, s_late);
+        if (!s.rows.blocks.empty() || !s_late.rows.blocks.empty()) continue;
+        ++compared;
+        CHECK((next - next_late).norm() <= 1e-11 * (1 + next.norm()));
+    }
+    CHECK(compared > 0);
+}
+
+}  // namespace costate::test
