@@ -103,6 +103,8 @@ void assert_lawful(const MlcpView<double>& p, FrictionLaw law, const double* x, 
     if ((p.A != nullptr && !std::all_of(p.A, p.A + p.rows * p.rows, finite)) ||
         !std::all_of(p.b, p.b + p.rows, finite))
         return;
+    for (int r = 0; r < p.rows; ++r)
+        if (p.diagonal(r) < 0) return;
     const BrokenLaw broken =
         solved ? broken_law(p, law, x, 1e3 * acceptable_residual(p, x)) : broken_bound(p, law, x);
     if (!broken) return;

@@ -24,7 +24,8 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
 BrokenLaw broken_law(const MlcpView<double>& p, FrictionLaw law, const double* x, double tolerance);
 
 // In debug builds: aborts with the broken law on stderr if `x` violates a bound or, if `solved`, a law. Does
-// nothing if A or b is not finite, as in a diverged state. Does nothing in release builds.
+// nothing if A or b is not finite, as in a diverged state, or if a compliance is negative, as in differences about 0. Does
+// nothing in release builds.
 void assert_lawful(const MlcpView<double>& p, FrictionLaw law, const double* x, bool solved);
 
 }  // namespace costate

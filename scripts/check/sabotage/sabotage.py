@@ -37,7 +37,6 @@ def copy_tree(tree):
 def configure(tree, build):
     subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_UNITY_BUILD=ON",
                     "-DCMAKE_CXX_FLAGS_DEBUG=-O1", f"-DCMAKE_CXX_FLAGS=-w -fmax-errors=0 -I{tree} -include {tree}/mutant.hpp",
-                    "-DCOSTATE_OBJCOPY=OFF",  # or objects of lanes had a record of their own of the lines reached
                     "-DCOSTATE_WERROR=OFF"], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -93,15 +92,17 @@ def cases_of(program):
     return list(dict.fromkeys(line for line in listed if line and not line.startswith(("[doctest]", "==="))))
 
 
-def measure(program, folder, pool):
+def measure(program, mutants, folder, pool):
     """case -> (seconds, numbers of the mutants it comes by) of the unbroken program"""
     def one(entry):
         number, case = entry
         record = folder / f"reached{number}"
         passed, seconds = run_case(program, case, reached=record)
         if not passed:
-            sys.exit(f"{case}: fails without a mutant")
-        numbers = [i for i, byte in enumerate(record.read_bytes()) if byte]
+            print(f"{case}: fails without a mutant, and judges none", flush=True)
+            return case, (seconds, [])
+        reached = record.read_bytes()
+        numbers = sorted({i % (mutants + 1) for i, byte in enumerate(reached) if byte})
         record.unlink()
         return case, (seconds, numbers)
     return dict(pool.map(one, enumerate(cases_of(program))))
@@ -109,7 +110,8 @@ def measure(program, folder, pool):
 
 def judges(mutant, number, measured, by_mutant):
     """The test cases that may notice a mutant, the quickest first."""
-    own = [case for case in measured if case.startswith("adjoint: ") and mutant.adjoint in case[9:].split(", ")]
+    own = [case for case, (_, reached) in measured.items()
+           if mutant.adjoint and reached and re.match(rf"adjoint: .*\b{mutant.adjoint}\b", case)]
     return sorted(own or by_mutant[number], key=lambda case: measured[case][0])
 
 
@@ -139,7 +141,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         record = arguments.folder / "measured.json"
         if not record.exists() or record.stat().st_mtime < program.stat().st_mtime:
-            record.write_text(json.dumps(measure(program, arguments.folder, pool)))
+            record.write_text(json.dumps(measure(program, len(mutants), arguments.folder, pool)))
         measured = json.loads(record.read_text())
         by_mutant = collections.defaultdict(list)
         for case, (_, numbers) in measured.items():
