@@ -97,6 +97,7 @@ def measure(program, mutants, folder, pool):
     def one(entry):
         number, case = entry
         record = folder / f"reached{number}"
+        record.unlink(missing_ok=True)
         passed, seconds = run_case(program, case, reached=record)
         if not passed:
             print(f"{case}: fails without a mutant, and judges none", flush=True)
