@@ -24,14 +24,21 @@ POSITION = re.compile(r"tree/([\w/]+\.\w+):(\d+)(?::\d+)?:")
 
 
 def copy_tree(tree):
-    for name in subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
+    """Copies what is not broken; files of a former tree that are gone are removed."""
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    names = [name for name in names if (ROOT / name).is_file()]
+    kept = {*names, "mutant.hpp", "mutant_count.hpp"}
+    for path in tree.rglob("*"):
+        if path.is_file() and str(path.relative_to(tree)) not in kept:
+            path.unlink()
+    for name in names:
         source, target = ROOT / name, tree / name
-        if pathlib.Path(name).parts[0] in write_mutants.FOLDERS and source.suffix in write_mutants.ENDINGS or not source.is_file():
+        if pathlib.Path(name).parts[0] in write_mutants.FOLDERS and source.suffix in write_mutants.ENDINGS:
             continue
-        if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+        if not target.exists() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
-    shutil.copy2(pathlib.Path(__file__).with_name("mutant.hpp"), tree)
+    write_mutants.write_if_new(tree / "mutant.hpp", pathlib.Path(__file__).with_name("mutant.hpp").read_text())
 
 
 def configure(tree, build):
