@@ -333,11 +333,14 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     // 6 contact points, normals, gaps
     make_contacts_adj(w, theta, s.kinematics, s.contacts, s.bar, theta_bar);
     // 5 features that meet: discrete, no derivative
-    // 4 velocity without impulses, 3 mass matrix; located impacts, recovery and late damping depend on M directly
-    const bool by_mass_matrix = s.rows.located || s.rows.recovers || w.damps_late();
-    if (implicit && by_mass_matrix)  // pull_back_equations has overwritten s.free_motion
+    // 4 velocity without impulses, 3 mass matrix. The equations have them, but not what depends on them besides:
+    // located impacts on both, recovery and late damping on M
+    if (implicit && s.rows.located)  // pull_back_equations has overwritten s.free_motion
         free_acceleration(w, theta, s.kinematics, at.v, s.tau.data(), s.B.data(), free);
-    if (!implicit || by_mass_matrix) pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
+    if (!implicit || s.rows.located)
+        pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
+    else if (s.rows.recovers || w.damps_late())
+        mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
     if (felt) feel_distant_contacts(w, theta, s, theta_bar);
     // 2 poses, axes, velocities, spatial tendons, thrust, medium, carried weight, external wrenches
     push_bodies_adj(w, theta, wrenches, s, theta_bar, wrenches_bar);
