@@ -72,6 +72,8 @@ BrokenLaw broken_law(const MlcpView<double>& p, FrictionLaw law, const double* x
     if (const BrokenLaw broken = broken_bound(p, law, x)) return broken;
     std::vector<double> velocity(p.rows);
     mlcp_velocity(p, x, velocity.data());
+    for (int r = 0; r < p.rows; ++r)
+        if (p.drops(r)) velocity[r] = 0;
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) continue;
         const int friction = law == FrictionLaw::box ? 0 : p.friction_rows(r);

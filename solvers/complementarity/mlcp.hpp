@@ -215,7 +215,7 @@ void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const 
                 const double mu = value_of(p.mu(r + 1));
                 double s[max_contact_rows], y[max_contact_rows];
                 for (int i = 0; i <= friction; ++i)
-                    s[i] = velocity(r + i);
+                    s[i] = p.drops(r + i) ? 0 : velocity(r + i);
                 if (law == FrictionLaw::cone) s[0] += mu * length_of(s + 1, friction);
                 for (int i = 0; i <= friction; ++i)
                     y[i] = value_of(x[r + i]) - s[i] / diagonal;

@@ -60,7 +60,10 @@ struct PinocchioOrder {
         VecX<double> out(m.nq);
         const VecX<double> theirs = vector_of(q);
         int at = 0;
-        if (base >= 0) out.head(7) << theirs.head(3), theirs[6], theirs.segment(3, 3), at = 7;
+        if (base >= 0) {
+            out.head(7) << theirs.head(3), theirs[6], theirs.segment(3, 3);
+            at = 7;
+        }
         for (; at < m.nq; ++at) {
             const int shift = base >= 0 ? 1 : 0;  // a free joint has a coordinate more than dofs
             const int body = m.dofs[dof[at - shift]].body;
