@@ -1,5 +1,7 @@
 #include "solvers/complementarity/active_set.hpp"
 
+#include "solvers/complementarity/laws.hpp"
+
 namespace costate {
 
 namespace {
@@ -486,6 +488,26 @@ bool release_pulling(const MlcpView<double>& p, double* x) {
     return pulls;
 }
 
+// Projects an iterate that is no solution on its bounds. True if it was beyond them.
+bool hold_within_bounds(const MlcpView<double>& p, FrictionLaw law, double* x) {
+    if (!broken_bound(p, law, x)) return false;
+    for (int r = 0; r < p.rows; ++r) {
+        const int friction = law == FrictionLaw::box ? 0 : p.friction_rows(r);
+        if (p.drops(r))
+            x[r] = 0;
+        else if (p.type[r] == RowType::unilateral)
+            x[r] = std::max(0.0, x[r]);
+        else if (p.type[r] != RowType::free)
+            x[r] = std::clamp(x[r], -p.largest_impulse(r, x), p.largest_impulse(r, x));
+        if (friction == 0) continue;
+        const double length = length_of(x + r + 1, friction), bound = p.mu(r + 1) * x[r];
+        for (int i = 1; i <= friction && length > bound; ++i)
+            x[r + i] *= bound / length;
+        r += friction;
+    }
+    return true;
+}
+
 }  // namespace
 
 template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x) {
@@ -512,7 +534,8 @@ void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double
         std::ranges::copy(set.settled, x);
     else
         mlcp_velocity(p, x, set.s.data());
-    if (release_pulling(p, x)) mlcp_velocity(p, x, set.s.data());
+    const bool released = release_pulling(p, x);
+    if (hold_within_bounds(p, law, x) || released) mlcp_velocity(p, x, set.s.data());
 }
 
 #define INSTANTIATE(T)                                                                                       \

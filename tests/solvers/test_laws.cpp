@@ -7,6 +7,7 @@
 #include "solvers/complementarity/solver.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/contact_problems.hpp"
+#include "tests/support/random_state.hpp"
 #include "tests/support/scene_text.hpp"
 #include "tests/support/walk.hpp"
 
@@ -131,47 +132,83 @@ TEST_CASE("laws: without friction the tangential impulses have no derivative") {
         }
 }
 
-TEST_CASE("laws: along every shipped scene, by every solver") {
+namespace {
+
+struct Outcomes {
     int problems = 0, unsolved = 0;
+};
+
+// Steps from x to `next` and checks the laws on all islands.
+void check_step(const World& w, FrictionLaw law, const VecX<double>& theta, const VecX<double>& x,
+                const VecX<double>& u, StepScratch<double>& s, VecX<double>& next, Outcomes& outcomes) {
+    step(w, theta.data(), x.data(), u.data(), s, next.data());
+    REQUIRE(next.allFinite());
+    for (size_t i = 0; i < s.rows.islands.size(); ++i) {
+        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
+        const double* lambda = s.impulses.lambda.data() + s.rows.islands[i].row;
+        const bool solved = s.impulses.status[i] != SolverStatus::unsolved;
+        ++outcomes.problems;
+        outcomes.unsolved += !solved;
+        const BrokenLaw broken = solved ? broken_law(p, law, lambda, 1e3 * acceptable_residual(p, lambda))
+                                        : broken_bound(p, law, lambda);
+        REQUIRE_MESSAGE(!broken, std::string(broken.law) << ", row " << broken.row << ", by " << broken.by);
+    }
+}
+
+void set_solver(Settings& settings, const NamedSolver& m) {
+    settings.solver = m.type;
+    settings.relaxed = m.law == FrictionLaw::relaxed_cone;
+    settings.cone_method = m.method;
+    settings.gradient = ImpulseGradient::automatic;
+}
+
+}  // namespace
+
+TEST_CASE("laws: along every shipped scene, by every solver") {
+    Outcomes outcomes;
     for (const std::string& name : shipped_scenes()) {
         CAPTURE(name);
         Scene scene = load_scene(name);
         for (const NamedSolver& m : named_exact_solvers) {
             CAPTURE(std::string(m.name));
             World& w = scene.world;
-            w.settings.solver = m.type;
-            w.settings.relaxed = m.law == FrictionLaw::relaxed_cone;
-            w.settings.cone_method = m.method;
-            w.settings.gradient = ImpulseGradient::automatic;
+            set_solver(w.settings, m);
             StepScratch<double> s(w);
             VecX<double> x = scene.x0, next(w.nx());
             if (x.size() != w.nx()) continue;
             const VecX<double> u = VecX<double>::Zero(w.nu());
             for (int t = 0; t < std::min(scene.steps, 60); ++t) {
-                step(w, scene.theta.data(), x.data(), u.data(), s, next.data());
-                REQUIRE(next.allFinite());
-                for (size_t i = 0; i < s.rows.islands.size(); ++i, ++problems) {
-                    const Island& island = s.rows.islands[i];
-                    const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
-                    const double* lambda = s.impulses.lambda.data() + island.row;
-                    const bool solved = s.impulses.status[i] != SolverStatus::unsolved;
-                    unsolved += !solved;
-                    const BrokenLaw broken =
-                        solved ? broken_law(p, m.law, lambda, 1e3 * acceptable_residual(p, lambda))
-                               : broken_bound(p, m.law, lambda);
-                    REQUIRE_MESSAGE(!broken, std::string(broken.law) << ", step " << t << ", row "
-                                                                     << broken.row << ", by " << broken.by);
-                }
+                CAPTURE(t);
+                check_step(w, m.law, scene.theta, x, u, s, next, outcomes);
                 x = next;
             }
         }
     }
-    MESSAGE(unsolved << " of " << problems << " problems unsolved");
-    CHECK(unsolved <= problems / 1000);
+    MESSAGE(outcomes.unsolved << " of " << outcomes.problems << " problems unsolved");
+    CHECK(outcomes.unsolved <= outcomes.problems / 1000);
 }
 
-// Five spheres in a row with gaps of 1 mm. The first sphere moves, and after four elastic impacts only the
-// last one moves. There is no compliance, because it would leave a share of each impulse as velocity.
+TEST_CASE("laws: on random worlds in contact, by every solver") {
+    Outcomes outcomes;
+    for (const NamedSolver& m : named_exact_solvers) {
+        CAPTURE(std::string(m.name));
+        for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+            CAPTURE(seed);
+            ToyState base = random_touching_world(seed, {}, {true, seed % 3 == 0, seed % 5 == 0});
+            if (base.world.nv() == 0) continue;
+            set_solver(base.world.settings, m);
+            StepScratch<double> s(base.world);
+            VecX<double> next(base.world.nx());
+            for (int k = 0; k < 20; ++k) {
+                const ToyState t = random_state(base, seed, k, s);
+                check_step(t.world, m.law, t.theta, t.x, t.u, s, next, outcomes);
+            }
+        }
+    }
+    MESSAGE(outcomes.unsolved << " of " << outcomes.problems << " problems unsolved");
+    CHECK(outcomes.unsolved <= outcomes.problems / 20);
+}
+
 TEST_CASE("laws: Newton's cradle of five passes the speed on, by every solver") {
     for (const char* solver : {R"({"type": "pgs"})", R"({"type": "lcp"})", R"({"type": "ncp"})",
                                R"({"type": "ncp", "method": "admm"})"}) {

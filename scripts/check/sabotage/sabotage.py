@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Breaks lines of core, collision, solvers and adjoint, one at a time, and lists those whose change no test notices.
 
-All mutants are compiled at once (write_mutants.py); each is then tried with the tests that come by its line. A statement of
-foo_adj is judged by the test of that adjoint alone where there is one ("adjoint: foo"), anything else by all of costate_tests, the
-quickest first, until their times sum to --budget. The exit code is 1 if a mutant survives."""
+All mutants are compiled at once (write_mutants.py); each is then tried with the tests of costate_tests that come by its line: a
+statement of foo_adj with that of foo first, and the quickest first, until their times sum to --budget. The exit code is 1 if a
+mutant survives."""
 import argparse
 import collections
 import concurrent.futures
@@ -99,15 +99,16 @@ def cases_of(program):
     return list(dict.fromkeys(line for line in listed if line and not line.startswith(("[doctest]", "==="))))
 
 
-def measure(program, mutants, folder, pool):
-    """case -> (seconds, numbers of the mutants it comes by) of the unbroken program"""
+def measure(program, mutants, folder, slowest, pool):
+    """case -> (seconds, numbers of the mutants it comes by) of the unbroken program. None of a case that takes more than
+    `slowest` seconds."""
     def one(entry):
         number, case = entry
         record = folder / f"reached{number}"
         record.unlink(missing_ok=True)
-        passed, seconds = run_case(program, case, reached=record)
+        passed, seconds = run_case(program, case, reached=record, timeout=slowest)
         if not passed:
-            print(f"{case}: fails without a mutant, and judges none", flush=True)
+            print(f"{case}: {'slow' if seconds == slowest else 'fails without a mutant'}, and judges none", flush=True)
             return case, (seconds, [])
         reached = record.read_bytes()
         numbers = sorted({i % (mutants + 1) for i, byte in enumerate(reached) if byte})
@@ -117,10 +118,10 @@ def measure(program, mutants, folder, pool):
 
 
 def judges(mutant, number, measured, by_mutant):
-    """The test cases that may notice a mutant, the quickest first."""
-    own = [case for case, (_, reached) in measured.items()
-           if mutant.adjoint and reached and re.match(rf"adjoint: .*\b{mutant.adjoint}\b", case)]
-    return sorted(own or by_mutant[number], key=lambda case: measured[case][0])
+    """The test cases that may notice a mutant: those of its adjoint, then the others that come by it, the quickest first."""
+    quickest = sorted(by_mutant[number], key=lambda case: measured[case][0])
+    own = [case for case in quickest if mutant.adjoint and re.match(rf"adjoint: .*\b{mutant.adjoint}\b", case)]
+    return own + [case for case in quickest if case not in own]
 
 
 def outcome(program, mutant, number, measured, by_mutant, budget):
@@ -143,13 +144,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="those whose file, line and adjoint match: 'core/dynamics/aba.hpp', '_adj'")
     parser.add_argument("--budget", type=float, default=30.0, help="seconds of tests for a mutant")
+    parser.add_argument("--slowest", type=float, default=60.0, help="seconds of a test that judges")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     mutants, program = build_mutants(arguments.folder)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         record = arguments.folder / "measured.json"
         if not record.exists() or record.stat().st_mtime < program.stat().st_mtime:
-            record.write_text(json.dumps(measure(program, len(mutants), arguments.folder, pool)))
+            record.write_text(json.dumps(measure(program, len(mutants), arguments.folder, arguments.slowest, pool)))
         measured = json.loads(record.read_text())
         by_mutant = collections.defaultdict(list)
         for case, (_, numbers) in measured.items():
