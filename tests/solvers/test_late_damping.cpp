@@ -122,18 +122,10 @@ TEST_CASE("late damping: the adjoint of a step is the transpose of its derivativ
                 StepScratch<D> duals(w);
                 run_step(t, s);
                 Rng g(seed);
-                VecX<double> next_bar = VecX<double>::Zero(w.ndx()), dtheta(w.np()), dx(w.ndx()), du(w.nu());
-                for (VecX<double>* x : {&next_bar, &dtheta, &dx, &du})
-                    for (double& entry : *x)
-                        entry = 1e-2 * g.normal();
-                dtheta.array() *= t.theta.array().abs();
-                const StepBars bars = step_bars(t, s, next_bar);
-                const VecX<double> next_dot = push_step(t, duals, dtheta, dx, du);
+                const double error = transpose_error(t, g, s, duals);
                 if (!same_branches(s, duals)) continue;
                 ++compared;
-                CHECK(next_bar.dot(next_dot) == doctest::Approx(bars.pair(dtheta, dx, du))
-                                                    .epsilon(1e-7)
-                                                    .scale(next_bar.norm() * next_dot.norm()));
+                CHECK(error <= 1e-7);
             }
             CHECK(compared >= 6);
         }

@@ -44,6 +44,20 @@ inline VecX<double> push_step(const ToyState& t, StepScratch<D>& s, const VecX<d
     return state_tangent(t.world.model, next);
 }
 
+// |y_bar.(J d) - (J^T y_bar).d| over |y_bar| |J d|, for the step that s has just run and random d and y_bar. It has a
+// meaning if both scratches then have the same branches.
+inline double transpose_error(const ToyState& t, Rng& g, StepScratch<double>& s, StepScratch<D>& duals) {
+    const World& w = t.world;
+    VecX<double> next_bar(w.ndx()), dtheta(w.np()), dx(w.ndx()), du(w.nu());
+    for (VecX<double>* x : {&next_bar, &dtheta, &dx, &du})
+        for (double& entry : *x)
+            entry = 1e-2 * g.normal();
+    dtheta.array() *= t.theta.array().abs();
+    const StepBars bars = step_bars(t, s, next_bar);
+    const VecX<double> next_dot = push_step(t, duals, dtheta, dx, du);
+    return std::abs(next_bar.dot(next_dot) - bars.pair(dtheta, dx, du)) / (next_bar.norm() * next_dot.norm());
+}
+
 // The state, controls and parameters moved along a direction.
 inline ToyState moved_state(const ToyState& t, double e, const VecX<double>& dtheta, const VecX<double>& dx,
                             const VecX<double>& du) {
