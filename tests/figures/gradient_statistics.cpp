@@ -369,7 +369,7 @@ int run(int argc, char** argv) {
             files.emplace_back(argv[i]);
     }
     if (files.empty())
-        throw std::runtime_error("name a robot or a scene; see tests/adjoint/gradient_statistics.cpp");
+        throw std::runtime_error("name a robot or a scene; see tests/figures/gradient_statistics.cpp");
     if (finite_states > 0) {
         std::printf("seed %llu\n\n", seed);
         print_finite(files, chosen, finite_states, seed);
