@@ -83,10 +83,16 @@ std::FILE* OutputFiles::open(const fs::path& path) {
         fail(path, "it exists and is not a file");
     f.temporary = f.path.string() + ".tmp-" + std::to_string(getpid());
     files_.reserve(files_.size() + 1);  // a file must not be made that cannot be noted
-    const int descriptor =
-        ::open(f.temporary.string().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    f.stream = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
-    if (f.stream == nullptr) fail(path, std::strerror(errno));
+    const std::string& temporary = f.temporary.native();
+    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) fail(path, std::strerror(errno));
+    f.stream = ::fdopen(descriptor, "wb");
+    if (f.stream == nullptr) {
+        const int why = errno;
+        ::close(descriptor);
+        ::unlink(temporary.c_str());
+        fail(path, std::strerror(why));
+    }
     files_.push_back(std::move(f));
     return files_.back().stream;
 }
