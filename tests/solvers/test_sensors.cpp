@@ -6,7 +6,9 @@
 
 #include "collision/shapes/terrain.hpp"
 #include "tests/support/contact_stage.hpp"
+#include "tests/support/sample_shapes.hpp"
 #include "tests/support/step_derivatives.hpp"
+#include "tests/support/step_sensor_pass.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -150,6 +152,36 @@ struct SensorPass : ContactStage {
     }
 };
 
+// A step of a body above a terrain and, beyond it, a plane, both tilted, with a scan that meets both.
+struct TiltedScanPass : StepSensorPass {
+    static ToyState world(Rng& g, Regime r) {
+        ModelBuilder builder;
+        BodySpec body = random_body(g, 0, -1, JointType::free);
+        body.placement.setZero(), body.R_PB.setIdentity();
+        builder.add_body(body);
+        Model m = builder.build();
+        ShapeSpec terrain = toy_shape(g, "terrain", ShapeType::terrain, -1, {0.3, 0.4, 0.5}),
+                  plane = toy_shape(g, "plane", ShapeType::plane, -1, Vec3<double>::Zero());
+        terrain.terrain = random_terrain(g, 5, 0.2).terrain;
+        plane.position = {0, 0, -1};
+        for (ShapeSpec* each : {&terrain, &plane})
+            each->R_BS = rotation_matrix(quaternion_exp<double>(0.2 * g.vec3(Regime::random)));
+        ShapeSet set = build_shapes(m, {terrain, plane});
+        ToyState t{World(std::move(m), std::move(set), Settings()), {}, {}, {}};
+        t.theta = t.world.model.layout.nominal();
+        t.x.resize(t.world.nx());
+        t.x << random_configuration(t.world.model, g, r), random_vector(t.world.nv(), g, r);
+        t.x.head<3>() = Vec3<double>(0, 0, 2) + 0.1 * g.vec3(Regime::random);
+        Sensor scan;
+        scan.name = "scan", scan.kind = SensorKind::height_scan, scan.body = 0;
+        scan.rows = 4, scan.columns = 5, scan.spacing_x = 0.31, scan.spacing_y = 0.23, scan.cutoff = 10;
+        t.world.add_sensor(scan);
+        turn_all(t, g);
+        return t;
+    }
+    TiltedScanPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g) {}
+};
+
 // The pose of a body, and position and rotation of a site on it -> the pose of the site.
 struct SiteFramePass : ContactStage {
     Transform<D> pose;
@@ -278,6 +310,7 @@ void check_toy_sensors(ToyState t, unsigned seed) {
 
 }  // namespace
 
+TEST_CASE("adjoint: a scan of tilted terrain") { check_pass<TiltedScanPass>(1e-11); }
 TEST_CASE("adjoint: site_frame") { check_pass<SiteFramePass>(1e-12); }
 TEST_CASE("adjoint: apply_wrenches") { check_pass<ApplyWrenchesPass>(1e-12); }
 TEST_CASE("adjoint: push_wrenches") { check_pass<PushWrenchesPass>(1e-12); }
