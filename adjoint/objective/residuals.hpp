@@ -26,6 +26,9 @@ class TermResiduals {
 public:
     TermResiduals(const World& w, const Objective& objective, Columns columns);
 
+    // True if no term can be negative.
+    bool is_sum_of_squares() const { return others_.empty(); }
+
     // Linearizes the running terms after `step` with the same (x, u), or the final terms after `observe`,
     // with u = nullptr. Overwrites the bars in the scratch.
     void linearise(bool running, int t, const double* theta, const double* x, const double* u,

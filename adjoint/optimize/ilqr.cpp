@@ -116,8 +116,9 @@ double TrajectoryOptimizer::roll_on(const Tracked* tracked) {
     return cost + finish(X_.col(steps()).data());
 }
 
-// Computes the trajectory for a step length, in X_trial_ and U_trial_.
-TrajectoryOptimizer::Merit TrajectoryOptimizer::run(double length) {
+// Computes the trajectory for a step length, in X_trial_ and U_trial_. Its cost is unlimited if that of its first steps is not below
+// the limit.
+TrajectoryOptimizer::Merit TrajectoryOptimizer::run(double length, double limit) {
     Merit m;
     ++runs_;
     VecX<double> dx(world_.ndx()), next(world_.nx());
@@ -128,7 +129,7 @@ TrajectoryOptimizer::Merit TrajectoryOptimizer::run(double length) {
         u = U_.col(t);
         correct(stage.K, &stage.k, length, X_.col(t).data(), X_trial_.col(t).data(), u);
         m.cost += take_step(t, X_trial_.col(t).data(), u.data(), next.data());
-        if (!(m.cost < unlimited)) return {unlimited, 0};
+        if (!(m.cost < limit)) return {unlimited, 0};
         if (is_cut(t + 1)) {
             dx = length * stages_[t + 1].dx;
             retract_state(world_, X_.col(t + 1).data(), dx.data(), X_trial_.col(t + 1).data());
@@ -288,10 +289,11 @@ bool TrajectoryOptimizer::iterate(const std::function<bool()>& stop) {
     for (; regularisation_ <= max_regularisation; regularisation_ *= factor) {
         if (!sweep_back()) continue;
         sweep_forward();
+        const double limit = terms_.is_sum_of_squares() ? merit(merit_) : unlimited;
         double length = 1;
         for (int n = 0; n <= halvings; ++n, length *= 0.5) {
             if (stop && stop()) return false;
-            const Merit m = run(length);
+            const Merit m = run(length, limit);
             if (!(m.cost < unlimited) || !(merit(m) <= merit(merit_) + armijo * length * slope_) ||
                 !(merit(m) < merit(merit_)))
                 continue;

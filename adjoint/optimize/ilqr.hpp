@@ -109,7 +109,7 @@ private:
     }
     double roll_on(const Tracked* tracked);
     double merit(const Merit& m) const { return m.cost + penalty_ * m.defect; }
-    Merit run(double length);
+    Merit run(double length, double limit);
     // u (nu) + length k + K (x - X_t) on the free controls, within their limits
     template <class Control>
     void correct(const Eigen::MatrixXd& K, const VecX<double>* k, double length, const double* from,

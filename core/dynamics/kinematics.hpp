@@ -100,10 +100,12 @@ void kinematics_adj(const Model& m, const T* theta, const T* q, const T* v, cons
                   end = b.v0 + b.nv;
         const bool root = b.parent < 0;
         Force<T>& X_bar = bar.X[i];
-        // 1.3 inertia
-        MassProperties<T> B_bar = MassProperties<T>::zero();
-        place_inertia_adj(k.X[i], mass_properties(m, theta, body), bar.I[i], X_bar, B_bar);
-        if (theta_bar) mass_properties_adj(m, body, B_bar, theta_bar);
+        // 1.3 inertia, which most functions of poses and velocities do not read
+        if (!bar.I[i].is_untouched()) {
+            MassProperties<T> B_bar = MassProperties<T>::zero();
+            place_inertia_adj(k.X[i], mass_properties(m, theta, body), bar.I[i], X_bar, B_bar);
+            if (theta_bar) mass_properties_adj(m, body, B_bar, theta_bar);
+        }
         // 1.2 velocity
         for (int j = first; j < end; ++j) {
             bar.S[j] += v[j] * bar.V[i];

@@ -5,6 +5,8 @@
 // bar symmetrizes it. With this product the adjoint of an inertia has the type of an inertia.
 #pragma once
 
+#include <cstring>
+
 #include "core/math/spatial.hpp"
 #include "core/math/transform.hpp"
 
@@ -16,6 +18,11 @@ template <class T> struct RigidInertia {
     Vec3<T> h;  // first moment m c, kg m
     Mat3<T> I;  // rotational inertia about the origin, kg m^2
     static RigidInertia zero() { return {T(0), Vec3<T>::Zero(), Mat3<T>::Zero()}; }
+    // True if all bytes are those of zero(), of tangents and lanes too.
+    bool is_untouched() const {
+        const RigidInertia none = zero();
+        return std::memcmp(this, &none, sizeof none) == 0;
+    }
     RigidInertia& operator+=(const RigidInertia& b) {
         m += b.m;
         h += b.h;

@@ -1,8 +1,9 @@
 # Objects that are compiled once for each width of lanes (core/math/lanes.hpp). No option here changes bits.
 #
 # On x86-64, 2 lanes are compiled for SSE2, 4 for AVX2 and 8 for AVX-512, and all they define but for their factory is made
-# local: the linker keeps one copy of an inline function, and a machine without AVX2 must not meet that one. That needs the linker and objcopy of binutils.
-# Elsewhere 2 lanes fill a register, as of NEON; wider ones take several.
+# local: the linker keeps one copy of an inline function, a machine without AVX2 must not meet that one, and functions with and without
+# AVX2 return 4 lanes in different places. That needs the linker and objcopy of binutils. Without them, and elsewhere, lanes are compiled
+# as everything else, and wide ones take several registers of SSE2 or NEON.
 set(costate_x86_64 FALSE)
 set(COSTATE_USUAL_LANES 2)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -38,9 +39,9 @@ function(costate_lane_objects folder source factory)
     foreach(width ${COSTATE_LANE_WIDTHS_BUILT})
         set(name ${factory}_${width})
         set(instructions)
-        if(costate_x86_64 AND width EQUAL 4)
+        if(costate_isolates AND width EQUAL 4)
             set(instructions -mavx2)
-        elseif(costate_x86_64 AND width EQUAL 8)
+        elseif(costate_isolates AND width EQUAL 8)
             set(instructions -mavx512f -mavx512dq -mavx512vl -mprefer-vector-width=512)
         endif()
         add_library(${name} OBJECT ${source})
