@@ -6,9 +6,11 @@
 //   bits       the same bits again, in a fresh scratch, and after other states went through the scratch
 // COSTATE_STATES=N runs N states; COSTATE_BASE=N starts from other seeds. A failure is shrunk and prints the
 // command that replays it: COSTATE_SEED=world/state/bodies,shapes,equalities,actuators.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -54,8 +56,10 @@ struct Tally {
 };
 
 bool same_bits(const VecX<double>& a, const VecX<double>& b) {
-    return a.size() == b.size() &&
-           std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size()) * sizeof(double)) == 0;
+    const auto same = [](double x, double y) {
+        return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+    };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
 }
 bool same_bits(const StepBars& a, const StepBars& b) {
     return same_bits(a.theta, b.theta) && same_bits(a.x, b.x) && same_bits(a.u, b.u);

@@ -54,6 +54,28 @@ struct RowsStage : ContactStage {
     }
 };
 
+// Parameters -> friction of contacts by every rule, two of them by the same parameter.
+struct ContactFrictionPass : StagePass {
+    static constexpr std::array<FrictionRule, 4> rules{{{FrictionRule::Kind::single, 0, 0},
+                                                        {FrictionRule::Kind::product, 1, 0},
+                                                        {FrictionRule::Kind::square, 1, 0},
+                                                        {FrictionRule::Kind::single, 0, 0}}};
+    double theta[2], theta_bar[2] = {0, 0}, y_bar[4] = {0, 0, 0, 0};
+    D theta_dual[2], y[4];
+    ContactFrictionPass(Rng& g, Regime) : theta{g.uniform(0.1, 2), g.uniform(0.1, 2)} {
+        in.add(theta, theta_dual, theta_bar, 2);
+        out.add<double>(y, y_bar, 4);
+    }
+    void run_duals() override {
+        for (size_t k = 0; k < rules.size(); ++k)
+            y[k] = contact_friction(rules[k], theta_dual);
+    }
+    void run_adjoint() override {
+        for (size_t k = 0; k < rules.size(); ++k)
+            contact_friction_adj(rules[k], theta, y_bar[k], theta_bar);
+    }
+};
+
 // Axes, contact frames, friction -> Jacobians of contacts, friction of their rows.
 struct ContactRowsPass : RowsStage {
     ContactRowsPass(Rng& g, Regime r) : RowsStage(g, r) {
@@ -138,6 +160,7 @@ struct MakeRowsPass : RowsStage {
 
 }  // namespace
 
+TEST_CASE("adjoint: contact_friction") { check_pass<ContactFrictionPass>(1e-12); }
 TEST_CASE("adjoint: contact_rows") {
     check_pass<ContactRowsPass>(1e-12);
     check_pass_on_pyramids<ContactRowsPass>(1e-12);
