@@ -131,7 +131,10 @@ TEST_CASE("checkpointing: a run saved between any two steps continues elsewhere 
                 if (t == moment) whole.transfer(forwards);
             });
             whole.backward(s.theta, s.z0, g, [&](int t, const double*, const double* u_bar) {
-                if (t == moment && u_bar != nullptr) whole.transfer(backwards), g.transfer(backwards);
+                if (t == moment && u_bar != nullptr) {
+                    whole.transfer(backwards);
+                    g.transfer(backwards);
+                }
             });
             const auto nothing = [](int, const double*, const double*) {};
             {
@@ -148,7 +151,8 @@ TEST_CASE("checkpointing: a run saved between any two steps continues elsewhere 
             Simulations others(s, schedule);
             Rollout<Simulation> rollout(others.each, s.plan, schedule, again);
             ArchiveReader reader(backwards.bytes);
-            rollout.transfer(reader), from_backwards.transfer(reader);
+            rollout.transfer(reader);
+            from_backwards.transfer(reader);
             REQUIRE(rollout.in_backward());
             rollout.resume_backward(s.theta, s.z0, from_backwards, nothing);
             for (const Gradient* other : {&from_forwards, &from_backwards}) {
@@ -198,7 +202,8 @@ TEST_CASE("checkpointing: the first adjoint that is not finite is named by step,
     CHECK(!rollout.adjoint_divergence());
     Objective large = s.objective;
     Term impulses;
-    impulses.kind = TermKind::impulse, impulses.running = true,
+    impulses.kind = TermKind::impulse;
+    impulses.running = true;
     impulses.weight = std::numeric_limits<double>::infinity();
     {
         const Objective with_impulses{impulses};

@@ -28,7 +28,8 @@ std::vector<double> state(int slot) {
     std::vector<double> x(nx);
     for (int i = 0; i < nx; ++i)
         x[i] = std::sin(i + 1e-3 * slot);
-    x[5] = slot % 7 == 0 ? NAN : -0.0, x[6] = 5e-324 * slot;
+    x[5] = slot % 7 == 0 ? NAN : -0.0;
+    x[6] = 5e-324 * slot;
     return x;
 }
 
@@ -135,7 +136,9 @@ TEST_CASE("disk store: corrupted or truncated data and a full disk give one line
                 for (int t = 0; t < 500; ++t)
                     store.write(t, state(t).data());
                 // which waits for the other thread
-                store.read(499, x.data()), store.read(300, x.data()), store.traffic();
+                store.read(499, x.data());
+                store.read(300, x.data());
+                store.traffic();
                 std::string text = content(file);
                 damage(text);
                 overwrite(file, text);
@@ -192,12 +195,15 @@ TEST_CASE("disk store: a header that contradicts its states is refused, even wit
                 std::vector<double> x(nx);
                 for (int t = 0; t < 500; ++t)
                     store.write(t, state(t).data());
-                store.read(499, x.data()), store.read(300, x.data()), store.traffic();
+                store.read(499, x.data());
+                store.read(300, x.data());
+                store.traffic();
                 std::string text = content(file);
                 std::uint32_t header[4];
                 std::memcpy(header, text.data(), sizeof header);
                 const size_t length = sizeof header + header[2];
-                header[field] = value, header[3] = 0;
+                header[field] = value;
+                header[3] = 0;
                 std::memcpy(text.data(), header, sizeof header);
                 header[3] = checksum(text.data(), length);
                 std::memcpy(text.data(), header, sizeof header);

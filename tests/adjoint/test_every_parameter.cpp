@@ -209,7 +209,8 @@ void check_every_number(const VecX<double>& theta, Trial& run) {
                 most = std::max(most, std::abs(fd) / noise);
                 CHECK(std::abs(g.parameters[i] - fd) <= 2e-6 * std::abs(fd) + noise);
             }
-            ++stencils, rejected += !valid;
+            ++stencils;
+            rejected += !valid;
         }
     CHECK(rejected < 0.02 * stencils);
     for (const auto& [kind, most] : effect) {

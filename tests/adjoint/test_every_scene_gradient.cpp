@@ -94,7 +94,8 @@ TEST_CASE("every scene: its gradient of every kind of variable is that of centra
         Simulation simulation(scene.world, scene.objective);
         Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
         GradcheckOptions options;
-        options.components = check.components, options.directions = check.directions;
+        options.components = check.components;
+        options.directions = check.directions;
         const GradcheckReport r = gradcheck(rollout, scene.theta, scene.x0, scene.z0, options);
         CHECK((r.controls.stencils == 0) == (scene.z0.size() == 0));
         CHECK(r.initial_state.stencils == std::min(check.components, scene.world.ndx()) + check.directions);

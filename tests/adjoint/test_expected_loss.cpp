@@ -67,7 +67,8 @@ TEST_CASE("expected loss: the numbers of an environment depend on seed, environm
                 const double x = EnvironmentNumbers(3, e)(kind, at);
                 CHECK((x >= -1 && x < 1));
                 seen.insert(x);
-                sum += x, squares += x * x;
+                sum += x;
+                squares += x * x;
             }
     CHECK(seen.size() == 12000);
     CHECK(std::abs(sum / 12000) < 0.02);
@@ -97,7 +98,8 @@ TEST_CASE("expected loss: the mean over single rollouts with the inputs of each 
         CHECK(in.theta[s.world.model.mass.at(0)] == shared.theta[s.world.model.mass.at(0)]);
         CHECK((in.x0.head(2) - s.x0.head(2)).cwiseAbs().maxCoeff() <= 0.2);
         CHECK(in.x0.segment(2, 2) != s.x0.segment(2, 2));
-        frictions.insert(factor), starts.insert(in.x0[0]);
+        frictions.insert(factor);
+        starts.insert(in.x0[0]);
         const double loss = rollout.forward(in.theta, in.x0, in.z);
         losses.insert(loss);
         sum += loss;
@@ -115,7 +117,8 @@ TEST_CASE("expected loss: its gradient agrees with central differences") {
     constexpr double step = 1e-7;  // so short that no environment gains or loses a contact
     const auto difference = [&](const auto& move) {
         RolloutInputs up = in, down = in;
-        move(up, step), move(down, -step);
+        move(up, step);
+        move(down, -step);
         return (evaluate(s, up, {.gradients = false}).loss - evaluate(s, down, {.gradients = false}).loss) /
                (2 * step);
     };

@@ -48,8 +48,11 @@ enum class Making { plain, referred, bounded, length, bounded_length, shifted };
 
 Sensor sensor_of(const World& w, SensorKind kind, int offset = 0) {
     Sensor s;
-    s.kind = kind, s.body = w.model.body_index("body4"), s.actuator = 1;
-    s.offset = offset, s.size = traits_of(kind).size;
+    s.kind = kind;
+    s.body = w.model.body_index("body4");
+    s.actuator = 1;
+    s.offset = offset;
+    s.size = traits_of(kind).size;
     return s;
 }
 
@@ -77,18 +80,24 @@ void reshape(const World& w, Term& term, Rng& g, Making making) {
 // A term of a kind, with a subject from the stage's world.
 Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool running, bool at_site = false) {
     Term term;
-    term.kind = kind, term.norm = norm, term.running = running;
+    term.kind = kind;
+    term.norm = norm;
+    term.running = running;
     term.weight = g.uniform(0.5, 2);
     term.site = at_site ? 0 : -1;
     term.body = at_site ? w.model.sites[0].body : w.model.body_index("body4");
-    term.point = g.vec3(Regime::random), term.target = g.vec3(Regime::random),
+    term.point = g.vec3(Regime::random);
+    term.target = g.vec3(Regime::random);
     term.axes = g.vec3(Regime::random);
     term.orientation = Probe<Quaternion<double>>::random(g, Regime::random);
-    term.dofs = {1, 4, 18, 20}, term.controls = {0, 1, 2};
+    term.dofs = {1, 4, 18, 20};
+    term.controls = {0, 1, 2};
     term.q_target = random_configuration(w.model, g, Regime::random);
     term.bodies = {0, static_cast<int>(w.model.bodies.size()) - 1};
-    term.threshold = 0.3, term.clearance = 0.5;
-    term.partners = {1, 2, 0}, term.mirror = g.vec3(Regime::random);
+    term.threshold = 0.3;
+    term.clearance = 0.5;
+    term.partners = {1, 2, 0};
+    term.mirror = g.vec3(Regime::random);
     if (kind == TermKind::sensor) term.sensors = {sensor_of(w, SensorKind::frame_linear_velocity)};
     if (kind == TermKind::power)
         for (const int n : term.controls)
@@ -99,7 +108,8 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     for (const Signal& s : all_signals(w))
         if (running || !s.is_of_a_step()) {
             term.recording.signals.push_back(s);
-            term.recording.width += s.width(), term.recording.dimension += s.dimension();
+            term.recording.width += s.width();
+            term.recording.dimension += s.dimension();
         }
     for (int k = 0; k <= last_step; ++k)
         for (const Signal& s : term.recording.signals) {
@@ -262,13 +272,17 @@ struct SimulationStage : ContactStage {
         out.add<double>(loss, loss_bar);
     }
     void scale_bars(double factor) {
-        x_next_bar *= factor, theta_bar *= factor, x_bar *= factor, u_bar *= factor;
+        x_next_bar *= factor;
+        theta_bar *= factor;
+        x_bar *= factor;
+        u_bar *= factor;
     }
 };
 
 struct RunPass : SimulationStage {
     RunPass(Rng& g, Regime r) : SimulationStage(g, r) {
-        add_controls(in), add_parameters(w.time_step, 1);
+        add_controls(in);
+        add_parameters(w.time_step, 1);
         add_next_state();
     }
     void run_duals() override {
@@ -308,7 +322,8 @@ TEST_CASE("adjoint: term_value, normal_impulse, recording_residual") {
                 if (special && kind != TermKind::impulse && !is_at_point(kind)) continue;
                 CAPTURE(traits.name);
                 CAPTURE(static_cast<int>(norm));
-                TermValuePass::kind = kind, TermValuePass::norm = norm;
+                TermValuePass::kind = kind;
+                TermValuePass::norm = norm;
                 TermValuePass::of_one_shape = special && kind == TermKind::impulse;
                 TermValuePass::at_site = special && is_at_point(kind);
                 check_pass<TermValuePass>(1e-12);
@@ -320,7 +335,9 @@ TEST_CASE("adjoint: term_value with references, bounds and lengths") {
         CAPTURE(traits_of(kind).name);
         CAPTURE(static_cast<int>(norm));
         CAPTURE(static_cast<int>(making));
-        TermValuePass::kind = kind, TermValuePass::norm = norm, TermValuePass::making = making;
+        TermValuePass::kind = kind;
+        TermValuePass::norm = norm;
+        TermValuePass::making = making;
         check_pass<TermValuePass>(1e-12);
     };
     for (const TermKind kind : {TermKind::position, TermKind::configuration, TermKind::joint_velocity,

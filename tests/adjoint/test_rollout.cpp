@@ -85,7 +85,9 @@ TEST_CASE("rollout: gradient of a toy step against dual numbers, and its cost") 
 
 TEST_CASE("controls: knots, held values and steps, and the transpose") {
     ControlChannel held, knots, free;
-    held.times = {0}, knots.times = {0.002, 0.004, 0.008}, free.per_step = true;
+    held.times = {0};
+    knots.times = {0.002, 0.004, 0.008};
+    free.per_step = true;
     const ControlPlan plan({held, knots, free}, 10, 1e-3);
     REQUIRE(plan.size() == 1 + 3 + 10);
     VecX<double> z(plan.size());
@@ -137,12 +139,14 @@ struct ToyRollout {
             for (const bool running : {true, false}) {
                 if (!running && (kind == TermKind::effort || kind == TermKind::impulse)) continue;
                 Term term;
-                term.kind = kind, term.running = running;
+                term.kind = kind;
+                term.running = running;
                 // the effect of controls must exceed round-off
                 term.weight = kind == TermKind::effort ? 500 : (running ? 2.0 : 0.5);
                 term.norm = running ? TermNorm::squared : TermNorm::distance;
                 term.body = t.world.model.body_index(running ? "body0" : "body5");
-                term.point = {0.1, -0.2, 0.05}, term.target = {0.3, 0.1, 1};
+                term.point = {0.1, -0.2, 0.05};
+                term.target = {0.3, 0.1, 1};
                 term.q_target = t.world.model.neutral_configuration();
                 for (int j = 0; j < t.world.nv(); ++j)
                     term.dofs.push_back(j);
@@ -206,7 +210,8 @@ TEST_CASE("rollout: tangent against adjoint over 1000 smooth steps") {
     ShapeSet none = build_shapes(m, {});
     const World w(std::move(m), std::move(none), {});
     Objective objective(1);
-    objective[0].body = 1, objective[0].target = {1, 1, 1};
+    objective[0].body = 1;
+    objective[0].target = {1, 1, 1};
     constexpr int steps = 1000;
     const ControlPlan plan = every_step(w.nu(), steps);
     Simulation simulation(w, objective);

@@ -48,8 +48,10 @@ template <class Check> void by_every_method(const char* more, Check&& check) {
         if (m.method == Method::cmaes && !have_cmaes()) continue;
         CAPTURE(m.name);
         OptimizedScene run(cart(more));
-        run.scene.optimize.method = m.method, run.scene.optimize.learning_rate = m.learning_rate;
-        run.scene.optimize.iterations = 1000, run.scene.optimize.max_loss_evaluations = 10000;
+        run.scene.optimize.method = m.method;
+        run.scene.optimize.learning_rate = m.learning_rate;
+        run.scene.optimize.iterations = 1000;
+        run.scene.optimize.max_loss_evaluations = 10000;
         const OptimizeResult r = run.optimize();
         CHECK(r.losses.size() == static_cast<size_t>(r.iterations) + 1);
         CHECK(r.losses.back() == r.final_loss);
@@ -73,13 +75,17 @@ TEST_CASE("scene gradients: the arm learns to throw") {
 
 TEST_CASE("scene gradients: Gauss-Newton names an unsuitable term") {
     Term term;
-    term.name = "lift", term.kind = TermKind::height;
+    term.name = "lift";
+    term.kind = TermKind::height;
     CHECK_THROWS_WITH_AS(check_least_squares({term}), "the term \"lift\" is not a sum of squares",
                          std::invalid_argument);
-    term.kind = TermKind::position, term.norm = TermNorm::distance;
+    term.kind = TermKind::position;
+    term.norm = TermNorm::distance;
     CHECK(residual_components({term}).size() == 3);
     CHECK_THROWS_AS(check_least_squares({term, term}), std::invalid_argument);
-    term.norm = TermNorm::squared, term.weight = 4, term.axes.y() = 0;
+    term.norm = TermNorm::squared;
+    term.weight = 4;
+    term.axes.y() = 0;
     const Objective components = residual_components({term, term});
     CHECK(components.size() == 4);
     CHECK(components[0].weight == 2);
@@ -182,7 +188,8 @@ TEST_CASE(
     Scene scene = load_scene("bounce", 200);  // in free flight
     scene.x0.segment<4>(3) << 0.5, 0.5, -0.5, 0.5;
     scene.x0.tail<3>() << 1, -2, 3;
-    scene.objective[0].point = {0.2, -0.1, 0.3}, scene.objective[0].target = {0.5, 0.4, 0.3},
+    scene.objective[0].point = {0.2, -0.1, 0.3};
+    scene.objective[0].target = {0.5, 0.4, 0.3};
     scene.objective[0].axes = {1, 1, 1};
     for (int i = 0; i < 12; ++i)
         if (i != 4) scene.initial_state.push_back(i);  // one stays

@@ -33,21 +33,27 @@ struct Machine {
                 REQUIRE(state == a.step);
                 REQUIRE(a.step < a.to);
                 REQUIRE(a.to <= to_reverse);
-                evaluations += a.to - a.step, state = after = a.to, first = std::max(a.step, a.to - kept);
+                evaluations += a.to - a.step;
+                state = after = a.to;
+                first = std::max(a.step, a.to - kept);
                 break;
             case Action::Kind::store:
                 REQUIRE(state == a.step);
-                slot(a) = state, disk_writes += a.tier == Tier::disk;
+                slot(a) = state;
+                disk_writes += a.tier == Tier::disk;
                 break;
             case Action::Kind::restore:
                 REQUIRE(slot(a) == a.step);
-                state = a.step, first = after = 0, disk_reads += a.tier == Tier::disk;
+                state = a.step;
+                first = after = 0;
+                disk_reads += a.tier == Tier::disk;
                 break;
             case Action::Kind::reverse:
                 REQUIRE(a.step == to_reverse - 1);
                 REQUIRE(after == to_reverse);
                 REQUIRE(first <= a.step);
-                state = nothing, to_reverse = after = a.step;
+                state = nothing;
+                to_reverse = after = a.step;
                 break;
         }
     }
@@ -162,7 +168,8 @@ TEST_CASE("schedule: a reverse sweep may follow another") {
             m.perform(s.next());
         for (int sweep = 0; sweep < 2; ++sweep) {
             s.again();
-            m.to_reverse = 20, m.evaluations = 0;
+            m.to_reverse = 20;
+            m.evaluations = 0;
             while (!s.done())
                 m.perform(s.next());
             CHECK(m.to_reverse == 0);
@@ -188,7 +195,10 @@ TEST_CASE("schedule: the nearest checkpoint is the last stored state at or befor
         Machine m(s);
         for (bool first = true; !s.done(); first = false) {
             m.perform(s.next());
-            if (s.is_online() && m.state == 60 && m.to_reverse > 60) s.finish(), m.to_reverse = 60;
+            if (s.is_online() && m.state == 60 && m.to_reverse > 60) {
+                s.finish();
+                m.to_reverse = 60;
+            }
             for (int step = 0; step < (first ? 1 : 60); ++step) {
                 const Schedule::Place near = s.nearest(step);
                 REQUIRE(near.step <= step);

@@ -52,10 +52,13 @@ TrajectorySettings settings_of(const Scene& scene, int segment) {
     for (int i = 0; i < scene.world.nu(); ++i)
         s.free.push_back(i);
     const auto n = static_cast<Eigen::Index>(scene.world.nu());
-    s.lower.resize(n), s.upper.resize(n), s.segment = segment;
+    s.lower.resize(n);
+    s.upper.resize(n);
+    s.segment = segment;
     for (Eigen::Index i = 0; i < n; ++i) {
         const ParameterInterval& limits = scene.world.model.actuators[i].control;
-        s.lower[i] = scene.theta[limits.lower], s.upper[i] = scene.theta[limits.upper];
+        s.lower[i] = scene.theta[limits.lower];
+        s.upper[i] = scene.theta[limits.upper];
     }
     return s;
 }
@@ -72,9 +75,12 @@ TEST_CASE("shooting: a box QP ends where its optimality conditions hold") {
             x = g.normal();
         const Eigen::MatrixXd H = R.transpose() * R + 0.01 * Eigen::MatrixXd::Identity(n, n);
         VecX<double> c(n), lower(n), upper(n), start(n);
-        for (int i = 0; i < n; ++i)
-            c[i] = 3 * g.normal(), lower[i] = -std::abs(g.normal()), upper[i] = std::abs(g.normal()),
+        for (int i = 0; i < n; ++i) {
+            c[i] = 3 * g.normal();
+            lower[i] = -std::abs(g.normal());
+            upper[i] = std::abs(g.normal());
             start[i] = 5 * g.normal();
+        }
         const BoxQp qp = solve_box_qp(H, c, lower, upper, start);
         REQUIRE(qp.solved);
         const VecX<double> gradient = c + H * qp.x;
@@ -96,8 +102,9 @@ TEST_CASE("shooting: a box QP ends where its optimality conditions hold") {
 // parameters.
 TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J of its residuals") {
     Json json = base();
-    json["steps"] = 60, json["initial"]["optimize"] = parse_json(
-                            R"({"velocities": ["ball", "arm/shoulder"], "joints": ["arm/elbow"]})", "start");
+    json["steps"] = 60;
+    json["initial"]["optimize"] =
+        parse_json(R"({"velocities": ["ball", "arm/shoulder"], "joints": ["arm/elbow"]})", "start");
     json["initial"]["velocities"]["ball"]["linear"] = {1, 0, -4};
     json["parameters"] = parse_json(
         R"([{"path": "shapes/ground/friction", "optimize": true}, {"path": "bodies/ball/mass", "optimize": true}])",
@@ -115,7 +122,8 @@ TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J o
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
     VecX<double> y = variables.start();
-    y[0] += 0.3, y[7] += 0.1;
+    y[0] += 0.3;
+    y[7] += 0.1;
     const RolloutInputs in = variables.inputs(y);
     rollout.forward(in.theta, in.x0, in.z);
     Gradient gradient;
@@ -141,7 +149,7 @@ TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J o
 TEST_CASE("shooting: the model of terms has the gradient of a loss that has no residuals too") {
     Json json = base();
     json["steps"] = 1;
-    json["initial"]["joints"]["ball"] = parse_json(R"({"position": [1, 0, 0.299]})", "ball"),
+    json["initial"]["joints"]["ball"] = parse_json(R"({"position": [1, 0, 0.299]})", "ball");
     json["initial"]["velocities"]["ball"]["linear"] = {1, 2, -3};
     json["objective"] = parse_json(R"([
         {"term": "position", "body": "ball", "target": [1, 2, 3], "norm": "distance", "weight": 3, "at": "running"}, {"term": "impulse", "weight": 0.7},
@@ -276,7 +284,8 @@ TEST_CASE("shooting: gaps between segments are closed, also for rotating bodies"
     CHECK(one.cost() == many.cost());
     double opened = 0;
     for (int k = 0; k < 60; ++k) {
-        one.iterate(), many.iterate();
+        one.iterate();
+        many.iterate();
         CHECK(one.defect() == 0);
         opened = std::max(opened, many.defect());
     }

@@ -40,8 +40,10 @@ TEST_CASE("stages: each has the bits of an optimization by hand from the end of 
     const OptimizeResult first = OptimizedScene{soft}.optimize();
     Scene middle = spring("", 2);
     middle.optimize.iterations = 3;
-    for (Actuator& a : middle.world.model.actuators)
-        middle.theta[a.control.lower] = -2, middle.theta[a.control.upper] = 3;
+    for (Actuator& a : middle.world.model.actuators) {
+        middle.theta[a.control.lower] = -2;
+        middle.theta[a.control.upper] = 3;
+    }
     OptimizedScene second{middle};
     second.variables.start_at(first.y.cwiseMax(-2).cwiseMin(3));
     const OptimizeResult before = second.optimize();

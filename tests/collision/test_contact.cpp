@@ -71,8 +71,10 @@ std::vector<TypedFeature> all_features() {
         list.push_back({box, side_feature(i)});
     for (int i = 1; i < 4; i += 2)
         for (const Shape& s : {cylinder, mesh, terrain}) {
-            list.push_back({s, vertex_feature(i)}), list.push_back({s, edge_feature(2 * i)});
-            list.push_back({s, face_feature(i / 2)}), list.push_back({s, side_feature(5 * i)});
+            list.push_back({s, vertex_feature(i)});
+            list.push_back({s, edge_feature(2 * i)});
+            list.push_back({s, face_feature(i / 2)});
+            list.push_back({s, side_feature(5 * i)});
         }
     return list;
 }
@@ -109,8 +111,10 @@ struct ContactPass {
         X_a = Probe<Transform<double>>::random(g, c.has_side() ? Regime::random : r);
         X_b = Probe<Transform<double>>::random(g, r);
         X_a.p += Vec3<double>(0.7, 0.4, 0.3);  // cores 1e-8 apart have normals known to 1e-8 only
-        for (int k = 0; k < 3; ++k)
-            size_a[k] = g.uniform(0.1, 1), size_b[k] = g.uniform(0.1, 1);
+        for (int k = 0; k < 3; ++k) {
+            size_a[k] = g.uniform(0.1, 1);
+            size_b[k] = g.uniform(0.1, 1);
+        }
     }
     int inputs() const { return static_cast<int>(12 + c.a.sizes().size() + c.b.sizes().size()); }
     int outputs() const { return 7; }
@@ -136,12 +140,17 @@ struct ContactPass {
         const Contact<double> out_bar = Probe<Contact<double>>::bar(y_bar.data());
         contact_adj(c.a.shape, c.b.shape, c.pair(), X_a, X_b, size_a, size_b, out_bar, A, B, sa, sb);
         Covector x_bar = prior;
-        P::covector(A, x_bar.data()), P::covector(B, x_bar.data() + 6);
+        P::covector(A, x_bar.data());
+        P::covector(B, x_bar.data() + 6);
         double* s = x_bar.data() + 12;
-        for (const int k : c.a.sizes())
-            *s++ += sa[k], sa[k] = 0;
-        for (const int k : c.b.sizes())
-            *s++ += sb[k], sb[k] = 0;
+        for (const int k : c.a.sizes()) {
+            *s++ += sa[k];
+            sa[k] = 0;
+        }
+        for (const int k : c.b.sizes()) {
+            *s++ += sb[k];
+            sb[k] = 0;
+        }
         CHECK(sa.norm() + sb.norm() < 1e-11);
         return x_bar;
     }

@@ -109,8 +109,10 @@ struct CurvePassBase {
           FeatureOf<double>{p.second().shape, p.second_feature(), p.second().X, p.second().size},
           FeatureOfBar<double>{X1, s1}, FeatureOfBar<double>{X2, s2});
         Covector x_bar(18);
-        P::covector(X1, x_bar.data()), P::covector(X2, x_bar.data() + 6);
-        P3::covector(s1, x_bar.data() + 12), P3::covector(s2, x_bar.data() + 15);
+        P::covector(X1, x_bar.data());
+        P::covector(X2, x_bar.data() + 6);
+        P3::covector(s1, x_bar.data() + 12);
+        P3::covector(s2, x_bar.data() + 15);
         return x_bar;
     }
     template <class Pass> void count_without_effect(const Pass& pass) {

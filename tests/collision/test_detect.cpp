@@ -43,13 +43,16 @@ struct Crowd {
             s.body = first ? builder.add_body(body) : specs.back().body;
             on_body.push_back(first ? Transform<double>::identity() : random_placed(g, type, 0.3).X);
             const Placed sample = random_placed(g, type, 1);
-            s.size = sample.size, s.hull = sample.shape.hull, s.margin = g.uniform(0, 0.02);
+            s.size = sample.size;
+            s.hull = sample.shape.hull;
+            s.margin = g.uniform(0, 0.02);
             specs.push_back(s);
         }
         if (ground) specs.push_back({"ground", ShapeType::plane});
         if (ground && hills) {
             specs.push_back({"hills", ShapeType::terrain});
-            specs.back().terrain = random_terrain(g, 6, 0.4).terrain, specs.back().size = {1.5, 1.5, 1};
+            specs.back().terrain = random_terrain(g, 6, 0.4).terrain;
+            specs.back().size = {1.5, 1.5, 1};
         }
         model = builder.build();
         set = build_shapes(model, specs);
@@ -57,7 +60,8 @@ struct Crowd {
         move(g, spread, 0);
     }
     void move(Rng& g, double spread, double speed) {
-        X.clear(), V.clear();
+        X.clear();
+        V.clear();
         for (const Shape& s : set.shapes) {
             const size_t i = X.size();
             if (s.body < 0) {
@@ -329,7 +333,8 @@ TEST_CASE("detect: the margin grows with the speed of approach, at the contact p
         scene.theta[scene.set.margin.at(i)] = 0;
     Detection d;
     const Vec3<double> size_0 = scene.theta.segment<3>(scene.set.size.at(0));
-    scene.X[0].p = {0, 0, size_0.x() + 0.05}, scene.X[1].p = {5, 0, 5};
+    scene.X[0].p = {0, 0, size_0.x() + 0.05};
+    scene.X[1].p = {5, 0, 5};
     CHECK(scene.detect_with(d).empty());
     scene.V[0].lin.z() = -2.4;
     CHECK(scene.detect_with(d).empty());
@@ -338,9 +343,11 @@ TEST_CASE("detect: the margin grows with the speed of approach, at the contact p
     CHECK(d.features[0] == FeaturePair{0, 2, vertex_feature(0), face_feature(0)});
     scene.V[0].lin.z() = 2.6;
     CHECK(scene.detect_with(d).empty());
-    scene.V[0].lin.z() = 0, scene.X[0].p.z() = size_0.x() + 0.0099;
+    scene.V[0].lin.z() = 0;
+    scene.X[0].p.z() = size_0.x() + 0.0099;
     CHECK(scene.detect_with(d).size() == 1);
-    scene.theta[scene.set.margin.at(0)] = 0.02, scene.theta[scene.set.margin.at(2)] = 0.01;
+    scene.theta[scene.set.margin.at(0)] = 0.02;
+    scene.theta[scene.set.margin.at(2)] = 0.01;
     scene.X[0].p.z() = size_0.x() + 0.0399;
     CHECK(scene.detect_with(d).size() == 1);
     scene.X[0].p.z() = size_0.x() + 0.0401;
@@ -372,7 +379,8 @@ TEST_CASE(
     REQUIRE(inside.count == 2);
     for (int i = 0; i < 2; ++i)
         CHECK((inside.items[i].on_a == face_feature(5) && inside.items[i].on_b == vertex_feature(i)));
-    rod.X.p.x() = 2, rod.X.R = rotation_matrix<double>(quaternion_exp<double>({0, 0.01, 0})) * along_x;
+    rod.X.p.x() = 2;
+    rod.X.R = rotation_matrix<double>(quaternion_exp<double>({0, 0.01, 0})) * along_x;
     const FeatureList rim = features(table, rod);
     REQUIRE(rim.count == 2);
     CHECK((rim.items[0].on_a == face_feature(5) && rim.items[0].on_b == vertex_feature(0)));

@@ -80,9 +80,10 @@ std::vector<Points> fine_hulls(Rng& g) {
         cap.emplace_back(0.008 * k + 0.001, -1e-2 * std::pow(0.1 * k, 2));  // of a sphere of 0.32 m
     cap.emplace_back(0.06, -0.03);
     hulls.push_back(turned_part(cap, 120, noise(1e-8)));
-    for (int k = 0; k <= 10; ++k)  // a can with fillets of 2 mm and 2 um
-        can.emplace_back(0.048 + 2e-3 * std::cos(0.157 * k), 0.04 + 2e-3 * std::sin(0.157 * k)),
-            can.emplace_back(0.049998 + 2e-6 * std::cos(0.157 * k), -0.04 - 2e-6 * std::sin(0.157 * k));
+    for (int k = 0; k <= 10; ++k) {  // a can with fillets of 2 mm and 2 um
+        can.emplace_back(0.048 + 2e-3 * std::cos(0.157 * k), 0.04 + 2e-3 * std::sin(0.157 * k));
+        can.emplace_back(0.049998 + 2e-6 * std::cos(0.157 * k), -0.04 - 2e-6 * std::sin(0.157 * k));
+    }
     hulls.push_back(turned_part(can, 150, noise(0)));
     return hulls;
 }

@@ -150,7 +150,9 @@ void compare(const Placed& a, const Placed& b, double reach, bool near_ties, Tal
     const auto [distance, n] = signed_distance(a, b);
     const double size = bounding_radius(a.shape, a.size) + bounding_radius(b.shape, b.size),
                  exact = 1e-9 * (1 + size);
-    ++tally.placements, tally.apart += distance > 0, tally.touching += all.features.count > 0;
+    ++tally.placements;
+    tally.apart += distance > 0;
+    tally.touching += all.features.count > 0;
     tally.not_reached += !(std::abs(parted(a, b, n) - distance) < exact);
     if (all.features.count > 0)
         tally.not_best += parted(a, b, all.features.items[0].normal) > distance + exact;
@@ -187,8 +189,9 @@ TEST_CASE("large hulls: the farthest vertex is that of all vertices") {
 TEST_CASE("large hulls: separation and features are those found by asking every face and edge") {
     Rng g(2);
     std::vector<Shape> shapes = hulls(g);
-    shapes.push_back(shape_of(ShapeType::box)), shapes.push_back(shape_of(ShapeType::sphere)),
-        shapes.push_back(shape_of(ShapeType::capsule));
+    shapes.push_back(shape_of(ShapeType::box));
+    shapes.push_back(shape_of(ShapeType::sphere));
+    shapes.push_back(shape_of(ShapeType::capsule));
     Tally tally;
     for (int trial = 0; trial < 10000; ++trial) {
         CAPTURE(trial);
@@ -300,7 +303,8 @@ TEST_CASE(
                                : trial % 3 == 1 ? ShapeType::ellipsoid
                                                 : ShapeType::terrain;
         auto [a, b] = random_pair(g, ShapeType::mesh, type, 0);
-        a.shape = shapes[which], a.size = {1, 1, 1};
+        a.shape = shapes[which];
+        a.size = {1, 1, 1};
         if (type == ShapeType::terrain) {
             const Solid solid(a.shape, a.X, a.size);
             a.X.p.z() += b.X.p.z() + 0.5 * b.size.z() - solid.support(-Vec3<double>::UnitZ()).z();

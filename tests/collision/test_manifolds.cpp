@@ -23,7 +23,7 @@ struct Manifold {
         const FeatureList list = features(a, b, 0.01);
         for (int i = 0; i < list.count; ++i) {
             contacts.push_back(contact(a, b, list.pair(i, 0, 1)));
-            largest_gap = std::max(largest_gap, contacts.back().gap),
+            largest_gap = std::max(largest_gap, contacts.back().gap);
             least_gap = std::min(least_gap, contacts.back().gap);
         }
         for (const auto& c : contacts)
@@ -134,8 +134,8 @@ TEST_CASE("manifolds: a mesh stands on far corners of its base") {
     std::vector<Vec3<double>> points;
     for (int i = 0; i < 24; ++i) {
         const double angle = 0.2617993877991494 * i;
-        points.emplace_back(std::cos(angle), std::sin(angle), 0),
-            points.emplace_back(0.5 * std::cos(angle), 0.5 * std::sin(angle), 1);
+        points.emplace_back(std::cos(angle), std::sin(angle), 0);
+        points.emplace_back(0.5 * std::cos(angle), 0.5 * std::sin(angle), 1);
     }
     Placed cone = placed(ShapeType::mesh, {0.3, 0.3, 0.5}, {I, {0, 0, -1e-4}});
     cone.shape.hull = convex_hull(points);

@@ -32,8 +32,10 @@ double adjoint_error(Rng& g, const Placed& a, const Placed& b, const FeaturePair
     Vec3<double> sa(0, 0, 0), sb(0, 0, 0);
     contact_adj(a.shape, b.shape, f, a.X, b.X, a.size, b.size, Probe<Contact<double>>::bar(y_bar.data()), A,
                 B, sa, sb);
-    Probe<Motion<double>>::covector(A, x_bar.data()), Probe<Motion<double>>::covector(B, x_bar.data() + 6);
-    P3::covector(sa, x_bar.data() + 12), P3::covector(sb, x_bar.data() + 15);
+    Probe<Motion<double>>::covector(A, x_bar.data());
+    Probe<Motion<double>>::covector(B, x_bar.data() + 6);
+    P3::covector(sa, x_bar.data() + 12);
+    P3::covector(sb, x_bar.data() + 15);
     return std::abs(pairing(x_dot, x_bar) - pairing(y_dot, y_bar)) /
            (norm(x_dot) * norm(x_bar) + norm(y_dot) * norm(y_bar));
 }
@@ -46,7 +48,10 @@ Entry entry_of(ShapeType ta, ShapeType tb) {
         if (trial % 4 == 0) {  // upright, one over the other or beside it
             if (a.shape.type == ShapeType::mesh) a.shape = cube_mesh();
             if (b.shape.type == ShapeType::mesh) b.shape = cube_mesh();
-            if (b.shape.type == ShapeType::terrain) b.shape = random_terrain(g, 9, 0), b.X.p.setZero();
+            if (b.shape.type == ShapeType::terrain) {
+                b.shape = random_terrain(g, 9, 0);
+                b.X.p.setZero();
+            }
             b.X.R = Mat3<double>::Identity();
             a.X.R = rotation_matrix(quaternion_exp<double>({trial % 8 == 0 ? 0 : std::acos(0.0), 0, 0}));
             a.X.p = b.X.p + (trial % 3 == 0 ? Vec3<double>(0.4, 0, 0) : Vec3<double>(0, 0, 0.4));

@@ -11,7 +11,9 @@ TEST_CASE("build_shapes: who may touch whom") {
     ModelBuilder builder;
     const auto add = [&](const char* name, int parent, JointType joint) {
         BodySpec body;
-        body.name = name, body.parent = parent, body.joint = joint;
+        body.name = name;
+        body.parent = parent;
+        body.joint = joint;
         body.mass = {1, Vec3<double>::Zero(), Mat3<double>::Identity()};
         return builder.add_body(body);
     };
@@ -73,7 +75,8 @@ TEST_CASE("build_shapes: groups, masks and self-collision") {
     for (const char* name : {"trunk", "upper", "lower", "ball"}) {
         BodySpec body;
         const bool leg = name[0] == 'u' || name[0] == 'l';
-        body.name = name, body.joint = leg ? JointType::revolute : JointType::free;
+        body.name = name;
+        body.joint = leg ? JointType::revolute : JointType::free;
         body.parent = leg ? static_cast<int>(builder.bodies().size()) - 1 : -1;
         body.mass = {1, Vec3<double>::Zero(), Mat3<double>::Identity()};
         builder.add_body(body);
@@ -94,8 +97,14 @@ TEST_CASE("build_shapes: groups, masks and self-collision") {
     CHECK(pairs([](auto&) {}) == "tl tb ub lb ");
     CHECK(pairs([](auto& s) { s[0].self_collision = false; }) == "tb ub lb ");
     CHECK(pairs([](auto& s) { s[3].self_collision = false; }) == "tl tb ub lb ");
-    CHECK(pairs([](auto& s) { s[3].group = 2, s[0].mask = 1; }) == "tl ub lb ");
-    CHECK(pairs([](auto& s) { s[3].mask = 2, s[1].group = 2; }) == "tl ub ");
+    CHECK(pairs([](auto& s) {
+              s[3].group = 2;
+              s[0].mask = 1;
+          }) == "tl ub lb ");
+    CHECK(pairs([](auto& s) {
+              s[3].mask = 2;
+              s[1].group = 2;
+          }) == "tl ub ");
     CHECK(pairs([](auto& s) { s[3].group = 1u << 31; }) == "tl tb ub lb ");
     CHECK(pairs([](auto& s) { s[3].group = 0; }) == "tl ");
 }

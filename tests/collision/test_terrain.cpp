@@ -47,7 +47,9 @@ std::vector<std::array<double, 3>> summary(const Placed& a, const Placed& b) {
 TEST_CASE("terrain: what slides over coplanar triangles feels a plane") {
     Rng g(1);
     Placed flat = random_placed(g, ShapeType::terrain, 0);
-    flat.shape = random_terrain(g, 9, 0), flat.X = here, flat.size = {3, 3, 1};
+    flat.shape = random_terrain(g, 9, 0);
+    flat.X = here;
+    flat.size = {3, 3, 1};
     const Placed plane = placed(ShapeType::plane, {0, 0, 0}, here);
     for (const ShapeType type : on_it)
         for (int trial = 0; trial < 300; ++trial) {

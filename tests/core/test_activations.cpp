@@ -30,13 +30,17 @@ Model activated_model(Rng& g) {
     for (int i = 0; i < 3; ++i)
         builder.add_body(random_body(g, i, i - 1, JointType::revolute));
     const auto add = [&](ActuatorSpec a) {
-        a.name = "actuator" + std::to_string(g.engine()), a.body = static_cast<int>(g.engine() % 3);
-        a.gear = g.uniform(0.5, 2), a.kp = 3, a.kd = 0.2;
+        a.name = "actuator" + std::to_string(g.engine());
+        a.body = static_cast<int>(g.engine() % 3);
+        a.gear = g.uniform(0.5, 2);
+        a.kp = 3;
+        a.kd = 0.2;
         builder.add_actuator(a);
     };
     const ActuatorType laws[] = {ActuatorType::motor, ActuatorType::servo, ActuatorType::thruster};
     ActuatorSpec flexor;
-    flexor.type = ActuatorType::muscle, flexor.muscle = {2, {-2, 2}, {0.7, 1.3}};
+    flexor.type = ActuatorType::muscle;
+    flexor.muscle = {2, {-2, 2}, {0.7, 1.3}};
     flexor.activation = {ActivationType::muscle, {0.02, 0.05}};
     add({});
     add(flexor);
@@ -45,15 +49,18 @@ Model activated_model(Rng& g) {
             ActuatorSpec a;
             a.type = laws[side];
             a.activation = {type, {g.uniform(0.05, 0.2), g.uniform(0.1, 0.3)}};
-            a.control_lower = side == 1 ? 3 : -5, a.control_upper = 8;
-            a.activation->lower = side == 2 ? 4 : -6, a.activation->upper = 9;
+            a.control_lower = side == 1 ? 3 : -5;
+            a.control_upper = 8;
+            a.activation->lower = side == 2 ? 4 : -6;
+            a.activation->upper = 9;
             a.activation->early = side == 0;
             add(a);
         }
     for (const double most : {-2.0, 0.3, 5.0}) {
         ActuatorSpec a;
         a.activation = {ActivationType::muscle, {0.1, 0.2}, g.uniform(3, 4), most < 1};
-        a.control_lower = -5, a.control_upper = most;
+        a.control_lower = -5;
+        a.control_upper = most;
         add(a);
     }
     return builder.build();
@@ -67,7 +74,8 @@ struct MusclePass : StagePass {
     std::vector<D> length_dual, rate_dual, force_dual;
     MusclePass(Rng& g, Regime r)
         : p{3, -0.5, 1.5, 0.6, 1.2, 0.5 + 0.05 * g.normal(), 1.6 + 0.05 * g.normal(), 1.5, 1.3, 1.25} {
-        p_bar.resize(p.size()), p_dual.resize(p.size());
+        p_bar.resize(p.size());
+        p_dual.resize(p.size());
         const double L_0 =
             (p[MuscleAt::longest] - p[MuscleAt::shortest]) / (p[MuscleAt::range_1] - p[MuscleAt::range_0]);
         std::set<std::pair<int, int>> pieces;
@@ -80,8 +88,12 @@ struct MusclePass : StagePass {
                 pieces.insert({piece.length, piece.speed});
             }
         REQUIRE(pieces.size() == 24);
-        length_bar.resize(length.size()), rate_bar = length_bar, force_bar.resize(2 * length.size());
-        length_dual.resize(length.size()), rate_dual = length_dual, force_dual.resize(force_bar.size());
+        length_bar.resize(length.size());
+        rate_bar = length_bar;
+        force_bar.resize(2 * length.size());
+        length_dual.resize(length.size());
+        rate_dual = length_dual;
+        force_dual.resize(force_bar.size());
         in.add(p, p_dual, p_bar);
         in.add_along_direction(g, [&](Inputs& all) { all.add(length, length_dual, length_bar); });
         in.add_along_direction(g, [&](Inputs& all) { all.add(rate, rate_dual, rate_bar); });
@@ -90,7 +102,8 @@ struct MusclePass : StagePass {
     void run_duals() override {
         for (size_t i = 0; i < length.size(); ++i) {
             const MuscleForce<D> f = muscle_force(p_dual.data(), length_dual[i], rate_dual[i]);
-            force_dual[2 * i] = f.active, force_dual[2 * i + 1] = f.passive;
+            force_dual[2 * i] = f.active;
+            force_dual[2 * i + 1] = f.passive;
         }
     }
     void run_adjoint() override {
@@ -120,8 +133,14 @@ struct ActivationPass : StagePass {
             w.push_back(g.around_zero(r));
         for (int n = 0; n < m.nu; ++n)
             u.push_back(1 + g.uniform(0, 1) + g.around_zero(r));
-        w_bar.resize(w.size()), w_dual.resize(w.size()), next_bar = w_bar, next_dual = w_dual;
-        u_bar.resize(u.size()), u_dual.resize(u.size()), inputs_bar = u_bar, inputs_dual = u_dual;
+        w_bar.resize(w.size());
+        w_dual.resize(w.size());
+        next_bar = w_bar;
+        next_dual = w_dual;
+        u_bar.resize(u.size());
+        u_dual.resize(u.size());
+        inputs_bar = u_bar;
+        inputs_dual = u_dual;
         in.add(w, w_dual, w_bar);
         in.add_along_direction(g, [&](Inputs& all) { all.add(u, u_dual, u_bar); });
         in.add(h, h_dual, h_bar);
@@ -136,7 +155,8 @@ struct ActivationPass : StagePass {
         int controls = 0, ranges = 0;
         std::set<MuscleTime> times;
         for (size_t k = 0; k < sides.size(); ++k) {
-            controls += sides[k].control != Side::within, ranges += sides[k].range != Side::within;
+            controls += sides[k].control != Side::within;
+            ranges += sides[k].range != Side::within;
             if (m.activations[k].type == ActivationType::muscle) times.insert(sides[k].time);
         }
         REQUIRE((controls >= 3 && ranges >= 3 && controls + ranges < static_cast<int>(sides.size())));
@@ -178,13 +198,17 @@ struct ActivationStepPass : StepSensorPass {
         const auto add = [&](SensorKind kind, int body, int actuator) {
             Sensor sensor;
             sensor.name = "y" + std::to_string(t.world.sensors.size());
-            sensor.kind = kind, sensor.body = body, sensor.actuator = actuator;
+            sensor.kind = kind;
+            sensor.body = body;
+            sensor.actuator = actuator;
             t.world.add_sensor(sensor);
         };
         for (int n = 0; n < t.world.nu(); ++n)
             add(SensorKind::actuator_force, -1, n);
-        for (int body = 0; body < 3; ++body)
-            add(SensorKind::joint_effort, body, -1), add(SensorKind::force, body, -1);
+        for (int body = 0; body < 3; ++body) {
+            add(SensorKind::joint_effort, body, -1);
+            add(SensorKind::force, body, -1);
+        }
         return t;
     }
     // without effect: controls beyond their limits, and those whose activations are beyond theirs
@@ -286,7 +310,8 @@ TEST_CASE("activations: limits bound the control and the activation, each with i
         StepScratch<double> scratch(s.world);
         VecX<double> next(3), theta_bar = VecX<double>::Zero(s.world.np()), x_bar = VecX<double>::Zero(3),
                               u_bar(1);
-        u[0] = control, u_bar[0] = 0;
+        u[0] = control;
+        u_bar[0] = 0;
         step(s.world, s.theta.data(), s.x0.data(), u.data(), scratch, next.data());
         scratch.clear_bars();
         const VecX<double> next_bar = VecX<double>::Unit(3, 2);

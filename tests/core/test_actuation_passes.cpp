@@ -38,7 +38,11 @@ struct ActuationPass : PassCase {
         for (int j = 0; j < m.nv; ++j)
             add(m.damping, j);
         for (const Body& b : m.bodies)
-            if (b.nv == 1) add(m.stiffness, b.v0), add(m.rest, b.v0), coordinates.push_back(b.v0);
+            if (b.nv == 1) {
+                add(m.stiffness, b.v0);
+                add(m.rest, b.v0);
+                coordinates.push_back(b.v0);
+            }
         for (int n = 0; n < m.nu; ++n) {
             const Actuator& a = m.actuators[n];
             add(m.actuator.gear, n);
@@ -71,7 +75,8 @@ struct ActuationPass : PassCase {
         run(th.data(), qd.data(), vd.data(), cd.data(), tau.data(), B.data());
         Covector y = sized(outputs());
         Cursor c{nullptr, y.data()};
-        c.put_tangents(tau), c.put_tangents(B);
+        c.put_tangents(tau);
+        c.put_tangents(B);
         return y;
     }
     template <class Run> Covector run_bars(const Covector& prior, const Run& run) const {
@@ -144,7 +149,8 @@ struct ActuatorLawPass : ActuatorForcePass {
     ActuatorLawPass(Rng& g, Regime r) : ActuatorForcePass(g, r) {
         std::erase_if(parameters,
                       [&](int p) { return p < m.actuator.kp.offset; });  // the gear is no part of the law
-        coordinates.clear(), velocities.clear();
+        coordinates.clear();
+        velocities.clear();
     }
     int inputs() const { return static_cast<int>(parameters.size()) + (sloped ? m.nu : 0); }
     int outputs() const { return 4 * m.nu; }

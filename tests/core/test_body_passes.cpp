@@ -97,8 +97,9 @@ struct VelocityProductPass : StagePass {
         // not along axes of its own alone
         for (Motion<double>& V : k.V)
             V = Probe<Motion<double>>::random(g, Regime::random);
-        in.add(k.S, k_dual.S, bar.S), in.add(k.V, k_dual.V, bar.V),
-            in.add(v.data(), v_dual.data(), v_bar.data(), m.nv);
+        in.add(k.S, k_dual.S, bar.S);
+        in.add(k.V, k_dual.V, bar.V);
+        in.add(v.data(), v_dual.data(), v_bar.data(), m.nv);
         out.add<Motion<double>>(c, c_bar);
     }
     void run_duals() override {
@@ -135,15 +136,20 @@ struct AbaInwardDofPass : StagePass {
           p(Probe<Force<double>>::random(g, r)),
           tau(g.around_zero(r)),
           d(g.uniform(1, 2)) {
-        in.add(A, A_dual, A_bar), in.add(p, p_dual, p_bar);
-        in.add(S, S_dual, S_bar), in.add(tau, tau_dual, tau_bar), in.add(d, d_dual, d_bar);
-        out.add<ArticulatedInertia<double>>(A_after, A_after_bar),
-            out.add<Force<double>>(p_after, p_after_bar);
+        in.add(A, A_dual, A_bar);
+        in.add(p, p_dual, p_bar);
+        in.add(S, S_dual, S_bar);
+        in.add(tau, tau_dual, tau_bar);
+        in.add(d, d_dual, d_bar);
+        out.add<ArticulatedInertia<double>>(A_after, A_after_bar);
+        out.add<Force<double>>(p_after, p_after_bar);
         out.add<Force<double>>(s_dual.U[dof], s.U_bar[dof]);
-        out.add<double>(s_dual.u[dof], s.u_bar[dof]), out.add<double>(s_dual.D[dof], s.D_bar[dof]);
+        out.add<double>(s_dual.u[dof], s.u_bar[dof]);
+        out.add<double>(s_dual.D[dof], s.D_bar[dof]);
     }
     void run_duals() override {
-        A_after = A_dual, p_after = p_dual;
+        A_after = A_dual;
+        p_after = p_dual;
         aba_inward_dof(dof, S_dual, tau_dual, d_dual, s_dual, A_after, p_after);
     }
     // The bars of A and p go backwards in place, from after to before.
@@ -152,7 +158,8 @@ struct AbaInwardDofPass : StagePass {
         Force<double> p_now = p;
         aba_inward_dof(dof, S, tau, d, s, A_now, p_now);
         aba_inward_dof_adj(dof, S, s, A_after_bar, p_after_bar, S_bar, tau_bar, d_bar);
-        A_bar += A_after_bar, p_bar += p_after_bar;
+        A_bar += A_after_bar;
+        p_bar += p_after_bar;
     }
 };
 

@@ -55,8 +55,10 @@ struct CompensationPass : StagePass {
         };
         add(m.compensation.offset, static_cast<int>(m.compensated.size()));
         add(m.gravity.at(0), 3);
-        for (const int body : m.compensated)
-            add(m.mass.at(body), 1), add(m.com.at(body), 3);
+        for (const int body : m.compensated) {
+            add(m.mass.at(body), 1);
+            add(m.com.at(body), 3);
+        }
         in.add_along_direction(g, [&](Inputs& all) { all.add(k.X, k_dual.X, bar.X); });
         in.add_along_direction(g, [&](Inputs& all) { all.add(k.S, k_dual.S, bar.S); });
         out.add<double>(tau_dual.data(), tau_bar.data(), m.nv);
@@ -84,7 +86,8 @@ struct CompensationStepPass : StepSensorPass {
             for (const SensorKind kind : {SensorKind::force, SensorKind::torque}) {
                 Sensor sensor;
                 sensor.name = "y" + std::to_string(t.world.sensors.size());
-                sensor.kind = kind, sensor.body = body;
+                sensor.kind = kind;
+                sensor.body = body;
                 t.world.add_sensor(sensor);
             }
         return t;

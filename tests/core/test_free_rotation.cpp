@@ -42,7 +42,10 @@ struct GyroscopicTorquesPass : StagePass {
         in.add(v.data() + 3, v_dual.data() + 3, v_bar.data() + 3, 6);
         out.add<double>(tau, tau_bar);
     }
-    void clear_bars() override { theta_bar.setZero(), v_bar.setZero(); }
+    void clear_bars() override {
+        theta_bar.setZero();
+        v_bar.setZero();
+    }
     void run_duals() override {
         std::ranges::fill(tau, D(0));
         gyroscopic_torques(m, theta_dual.data(), h_dual, v_dual.data(), tau.data());

@@ -54,8 +54,11 @@ struct MediumPass : StagePass {
                 in.add(theta.data() + i, theta_dual.data() + i, theta_bar.data() + i, 1);
         };
         const int boxes = static_cast<int>(m.drag_boxes.size());
-        add(m.density, 1), add(m.viscosity, 1), add(m.wind, 3), add(m.drag_box, 3 * boxes),
-            add(m.com, 3 * boxes);
+        add(m.density, 1);
+        add(m.viscosity, 1);
+        add(m.wind, 3);
+        add(m.drag_box, 3 * boxes);
+        add(m.com, 3 * boxes);
         in.add_along_direction(g, [&](Inputs& all) { all.add(k.X, k_dual.X, bar.X); });
         in.add_along_direction(g, [&](Inputs& all) { all.add(k.S, k_dual.S, bar.S); });
         in.add(k.V, k_dual.V, bar.V);
@@ -84,7 +87,8 @@ struct MediumStepPass : StepSensorPass {
             for (const SensorKind kind : {SensorKind::force, SensorKind::torque}) {
                 Sensor sensor;
                 sensor.name = "y" + std::to_string(t.world.sensors.size());
-                sensor.kind = kind, sensor.body = body;
+                sensor.kind = kind;
+                sensor.body = body;
                 t.world.add_sensor(sensor);
             }
         return t;

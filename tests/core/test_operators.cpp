@@ -63,7 +63,10 @@ template <> struct costate::test::Probe<LogCholesky<double>> {
         return {D(y.alpha, d[0]), P3::lift(y.d, d + 1), P3::lift(y.s, d + 4), P3::lift(y.t, d + 7)};
     }
     static LogCholesky<double> bar(const double* c) { return LogCholesky<double>::load(c); }
-    static void covector(const LogCholesky<double>& b, double* c) { std::fill(c, c + 10, 0.0), b.add_to(c); }
+    static void covector(const LogCholesky<double>& b, double* c) {
+        std::fill(c, c + 10, 0.0);
+        b.add_to(c);
+    }
 };
 
 #define PASS(f, Adaptor)  // tests/test_*_pass*.cpp

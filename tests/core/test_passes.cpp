@@ -84,7 +84,8 @@ struct KinematicsPass : PassCase {
         Cursor out{nullptr, x_bar.data()};
         for (const auto& s : slices())
             out.put_all(theta_bar.segment(s.offset, s.width * bodies()));
-        out.put_all(q_bar), out.put_all(v_bar);
+        out.put_all(q_bar);
+        out.put_all(v_bar);
         return x_bar;
     }
 };
@@ -125,9 +126,11 @@ struct RneaPass : PassCase {
                  a_bar.data());
         Covector x_bar = sized(inputs());
         Cursor out{nullptr, x_bar.data()};
-        put(out, b), out.put_all(v_bar), out.put_all(a_bar);
-        out.put_all(theta_bar.segment(m.armature.offset, m.nv)),
-            out.put_all(theta_bar.segment(m.gravity.offset, 3));
+        put(out, b);
+        out.put_all(v_bar);
+        out.put_all(a_bar);
+        out.put_all(theta_bar.segment(m.armature.offset, m.nv));
+        out.put_all(theta_bar.segment(m.gravity.offset, 3));
         return x_bar;
     }
 };
@@ -236,7 +239,8 @@ struct LtlSolvePass : PassCase {
         b_bar += y;
         Covector x_bar = sized(inputs());
         Cursor out{nullptr, x_bar.data()};
-        out.put_all(M_bar), out.put_all(b_bar);
+        out.put_all(M_bar);
+        out.put_all(b_bar);
         return x_bar;
     }
 };
@@ -277,8 +281,11 @@ struct AbaPass : PassCase {
                 tau_bar.data(), d_bar.data());
         Covector x_bar = sized(inputs());
         Cursor out{nullptr, x_bar.data()};
-        put(out, b), out.put_all(v_bar), out.put_all(tau_bar), out.put_all(d_bar),
-            out.put_all(theta_bar.segment(m.gravity.offset, 3));
+        put(out, b);
+        out.put_all(v_bar);
+        out.put_all(tau_bar);
+        out.put_all(d_bar);
+        out.put_all(theta_bar.segment(m.gravity.offset, 3));
         return x_bar;
     }
 };

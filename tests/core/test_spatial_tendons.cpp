@@ -24,7 +24,10 @@ Model rope_model(Rng& g) {
     std::vector<int> sites;
     for (int i = 0; i < 5; ++i) {
         BodySpec body = random_body(g, i, parents[i], joints[i]);
-        if (joints[i] == J::free) body.placement.setZero(), body.R_PB.setIdentity();
+        if (joints[i] == J::free) {
+            body.placement.setZero();
+            body.R_PB.setIdentity();
+        }
         builder.add_body(body);
         sites.push_back(builder.add_site(
             {"site" + std::to_string(i), i, 0.3 * g.vec3(Regime::random), Mat3<double>::Identity()}));
@@ -73,9 +76,15 @@ Model rope_model(Rng& g) {
     int count = 0;
     for (const auto& [type, tendon] : actuators) {
         ActuatorSpec a;
-        a.name = "actuator" + std::to_string(count++), a.type = type, a.body = 0;
+        a.name = "actuator" + std::to_string(count++);
+        a.type = type;
+        a.body = 0;
         a.tendon = tendon;
-        a.gear = g.uniform(0.5, 2), a.kp = 10, a.kd = 1, a.gain = 3, a.bias = {0.1, -2, -0.5};
+        a.gear = g.uniform(0.5, 2);
+        a.kp = 10;
+        a.kd = 1;
+        a.gain = 3;
+        a.bias = {0.1, -2, -0.5};
         if (type == A::motor) a.force_upper = 0.1;
         builder.add_actuator(a);
     }
@@ -111,7 +120,9 @@ struct WrapPass : StagePass {
     }
     void run_duals() override {
         const WrapArc<D> arc = wrap_arc(shape, in_duals[0], in_duals[1], in_duals[2], r_dual, turn);
-        out_duals[0] = arc.t0, out_duals[1] = arc.t1, length_dual = arc.length;
+        out_duals[0] = arc.t0;
+        out_duals[1] = arc.t1;
+        length_dual = arc.length;
     }
     void run_adjoint() override {
         wrap_arc_adj(shape, in_points[0], in_points[1], in_points[2], r, turn,
@@ -252,13 +263,17 @@ struct PathSensorPass : StepSensorPass {
         const auto add = [&](SensorKind kind, int body, int actuator) {
             Sensor sensor;
             sensor.name = "y" + std::to_string(t.world.sensors.size());
-            sensor.kind = kind, sensor.body = body, sensor.actuator = actuator;
+            sensor.kind = kind;
+            sensor.body = body;
+            sensor.actuator = actuator;
             t.world.add_sensor(sensor);
         };
         for (const int body : {0, 1, 4})
             add(SensorKind::joint_effort, body, -1);
-        for (int body = 0; body < 5; ++body)
-            add(SensorKind::force, body, -1), add(SensorKind::torque, body, -1);
+        for (int body = 0; body < 5; ++body) {
+            add(SensorKind::force, body, -1);
+            add(SensorKind::torque, body, -1);
+        }
         for (int n = 0; n < model.nu; ++n)
             for (const SensorKind kind :
                  {SensorKind::actuator_position, SensorKind::actuator_velocity, SensorKind::actuator_force})
@@ -280,7 +295,8 @@ struct PathValues {
         TendonPaths<double> paths(m);
         place_tendons(m, scene.theta.data(), k, paths);
         const Tendon& tendon = m.tendons[0];
-        length = paths.length[0], rate = path_rate(tendon, paths, v.data());
+        length = paths.length[0];
+        rate = path_rate(tendon, paths, v.data());
         arm = VecX<double>::Zero(m.nv);
         for (size_t i = 0; i < tendon.dofs.size(); ++i)
             arm[tendon.dofs[i]] = paths.arm[tendon.first_arm + i];
@@ -554,7 +570,10 @@ TEST_CASE("spatial tendons: the energy of a mass on a spring is kept to first or
                          energy =
                              kinetic_energy(at.kinematics, BodyRange{0, static_cast<int>(m.bodies.size())}) +
                              10 * stretch * stretch;
-            if (!any) first = energy, any = true;
+            if (!any) {
+                first = energy;
+                any = true;
+            }
             worst = std::max(worst, std::abs(energy - first));
             CHECK(x.allFinite());
         });

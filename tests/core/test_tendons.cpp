@@ -26,9 +26,15 @@ Model tendon_model(Rng& g) {
     for (const ActuatorType type : {ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity,
                                     ActuatorType::general, ActuatorType::servo}) {
         ActuatorSpec a;
-        a.name = "actuator" + std::to_string(static_cast<int>(type)), a.type = type, a.body = 0;
+        a.name = "actuator" + std::to_string(static_cast<int>(type));
+        a.type = type;
+        a.body = 0;
         a.tendon = type == ActuatorType::servo ? 1 : 0;
-        a.gear = g.uniform(0.5, 2), a.kp = 10, a.kd = 1, a.gain = 3, a.bias = {0.1, -2, g.normal()};
+        a.gear = g.uniform(0.5, 2);
+        a.kp = 10;
+        a.kd = 1;
+        a.gain = 3;
+        a.bias = {0.1, -2, g.normal()};
         if (type == ActuatorType::motor) a.force_upper = 0.1;  // saturated
         builder.add_actuator(a);
     }
@@ -46,14 +52,22 @@ struct TendonPass : StagePass {
     TendonPass(Rng& g, Regime r) : m(tendon_model(g)), theta(m.layout.nominal()), theta_bar(theta) {
         theta_bar.setZero();
         theta_dual.resize(theta.size());
-        for (int i = 0; i < m.nv; ++i)
-            q.push_back(g.around_zero(r)), v.push_back(g.around_zero(r));
+        for (int i = 0; i < m.nv; ++i) {
+            q.push_back(g.around_zero(r));
+            v.push_back(g.around_zero(r));
+        }
         for (int i = 0; i < m.nu; ++i)
             u.push_back(1 + g.around_zero(r));
-        q_bar.resize(q.size()), v_bar.resize(v.size()), u_bar.resize(u.size());
-        q_dual.resize(q.size()), v_dual.resize(v.size()), u_dual.resize(u.size());
-        tau.resize(q.size()), B = tau_bar = B_bar = tau;
-        tau_dual.resize(q.size()), B_dual.resize(q.size());
+        q_bar.resize(q.size());
+        v_bar.resize(v.size());
+        u_bar.resize(u.size());
+        q_dual.resize(q.size());
+        v_dual.resize(v.size());
+        u_dual.resize(u.size());
+        tau.resize(q.size());
+        B = tau_bar = B_bar = tau;
+        tau_dual.resize(q.size());
+        B_dual.resize(q.size());
         saturations.resize(u.size());
         in.add_along_direction(g, [&](Inputs& all) { all.add(q, q_dual, q_bar); });
         in.add_along_direction(g, [&](Inputs& all) { all.add(v, v_dual, v_bar); });

@@ -30,8 +30,11 @@ struct ThrustForcePass : StagePass {
           x_dual(m.nu),
           sides(static_cast<size_t>(m.nu)) {
         for (Actuator& a : m.actuators) {
-            a.type = ActuatorType::thruster, a.on_joint = false, a.moment = g.vec3(Regime::random);
-            a.axis = g.vec3(Regime::random).normalized(), a.position = g.vec3(Regime::random);
+            a.type = ActuatorType::thruster;
+            a.on_joint = false;
+            a.moment = g.vec3(Regime::random);
+            a.axis = g.vec3(Regime::random).normalized();
+            a.position = g.vec3(Regime::random);
         }
         in.add(theta.data() + m.actuator.gear.offset, theta_dual.data() + m.actuator.gear.offset,
                theta_bar.data() + m.actuator.gear.offset, m.nu);

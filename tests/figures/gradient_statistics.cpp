@@ -64,7 +64,8 @@ costate_model* load(const std::filesystem::path& file, const Setting& setting) {
     const bool scene = file.extension() == ".json";
     Json json = scene ? Json::parse(std::ifstream(file)) : Json();
     if (!scene) {
-        json["name"] = file.stem().string(), json["steps"] = 1;
+        json["name"] = file.stem().string();
+        json["steps"] = 1;
         json["ground"] = Json::object();
         json["models"] = {{{"name", "robot"}, {"file", file.filename().string()}}};
     }
@@ -296,7 +297,9 @@ void count_finite(const CModel& m, long long states, std::mt19937_64& g, const s
                     !finite(bar.u) || !finite(bar.theta))
                     out.wrong.push_back(where + ", fall " + std::to_string(fall) + ", step " +
                                         std::to_string(t));
-                ++counted, ++out.states, idle = 0;
+                ++counted;
+                ++out.states;
+                idle = 0;
                 out.contacts += contacts;
             }
             if (!(largest(next.v) < 1000)) {

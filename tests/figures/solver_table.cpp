@@ -82,7 +82,8 @@ int main(int count, char** arguments) {
         "|---|---|---|---|---|---|---|---|\n");
     for (const Method& m : methods) {
         std::printf("| %s |", m.name.c_str());
-        print_residuals(m.box), print_residuals(m.cone);
+        print_residuals(m.box);
+        print_residuals(m.cone);
         std::printf(" %.0f |\n", quantile(m.times, 0.5));
     }
 }

@@ -382,21 +382,28 @@ private:
         costate_run run{};
         run.size = seldom() ? byte() % sizeof run : sizeof run;
         run.n_steps = steps;
-        run.x = x, run.u = u, run.wrenches = numbers(6 * all * s.nb);
-        run.states = numbers(all * s.nx), run.y = numbers(all * s.ny), run.completed = integers(n);
+        run.x = x;
+        run.u = u;
+        run.wrenches = numbers(6 * all * s.nb);
+        run.states = numbers(all * s.nx);
+        run.y = numbers(all * s.ny);
+        run.completed = integers(n);
         checked(costate_batch_run(b, seldom() ? nullptr : &run));
         costate_run_gradient gradient{};
         gradient.size = seldom() ? byte() % sizeof gradient : sizeof gradient;
         gradient.max_bytes = byte() % 2 == 0 ? 0 : std::size_t{1} << byte() % 30;
-        gradient.states_bar = numbers(all * x_bar), gradient.y_bar = numbers(all * s.ny);
+        gradient.states_bar = numbers(all * x_bar);
+        gradient.y_bar = numbers(all * s.ny);
         if (byte() % 4 == 0)
             gradient.seed = [](void* interrupted, int, const double*, const double*, double*, double*) {
                 return interrupted == nullptr ? 0 : 1;
             };
         if (seldom()) gradient.data = this;
-        gradient.x_bar = numbers(n * x_bar), gradient.u_bar = numbers(all * s.nu);
+        gradient.x_bar = numbers(n * x_bar);
+        gradient.u_bar = numbers(all * s.nu);
         gradient.wrenches_bar = numbers(6 * all * s.nb);
-        gradient.theta_bar = theta_bar, gradient.theta_size = size;
+        gradient.theta_bar = theta_bar;
+        gradient.theta_size = size;
         checked(costate_batch_run_vjp(b, &run, &gradient));
         checked(costate_batch_jvp(b, &run, numbers(n * s.ndx), numbers(all * s.nu), numbers(s.np),
                                   numbers(all * s.ndx), numbers(all * s.ny)));
@@ -501,7 +508,8 @@ private:
         plan.size = seldom() ? byte() % sizeof plan : sizeof plan;
         plan.iterations = seldom() ? -1 : byte() % 3;
         plan.seconds = seldom() ? number() : 0;
-        plan.states = numbers((of.n_env + 1) * s.nx), plan.controls = numbers(of.n_env * s.nu);
+        plan.states = numbers((of.n_env + 1) * s.nx);
+        plan.controls = numbers(of.n_env * s.nu);
         plan.gains = numbers(std::int64_t{of.n_env} * s.nu * s.ndx);
         double* x = numbers(s.nx);
         checked(costate_controller_plan(c, number(), x, seldom() ? nullptr : &plan));

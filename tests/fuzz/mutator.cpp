@@ -56,12 +56,15 @@ public:
                 if (std::any_of(&text_[i], &text_[end - 1] + 1, [](char d) { return d >= '0' && d <= '9'; }))
                     numbers_.push_back({i, end});
             }
-            if (c == '"' && quote != std::string::npos)
-                quoted_.push_back({quote + 1, i}), quote = std::string::npos;
-            else if (c == '"')
+            if (c == '"' && quote != std::string::npos) {
+                quoted_.push_back({quote + 1, i});
+                quote = std::string::npos;
+            } else if (c == '"')
                 quote = i;
-            if (c == '\n' || (c == '>' && i + 1 < text_.size() && text_[i + 1] == '<'))
-                lines_.push_back({line, i + 1}), line = i + 1;
+            if (c == '\n' || (c == '>' && i + 1 < text_.size() && text_[i + 1] == '<')) {
+                lines_.push_back({line, i + 1});
+                line = i + 1;
+            }
         }
     }
 

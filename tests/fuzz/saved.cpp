@@ -188,8 +188,10 @@ void reread_checkpoints(const std::string& changes) {
     std::vector<char> saved;
     {
         DiskStore store(settings, nx, states);
-        for (int slot = 0; slot < states; ++slot)
-            fill(slot), store.write(slot, x.data());
+        for (int slot = 0; slot < states; ++slot) {
+            fill(slot);
+            store.write(slot, x.data());
+        }
         saved = bytes_of(store);
     }
     if (of_file) {

@@ -133,7 +133,8 @@ CModel load_robot(const std::filesystem::path& file, const char* law, const std:
     options.size = sizeof options;
     options.law = law;
     const char* const folder = search.c_str();
-    options.search = &folder, options.n_search = search.empty() ? 0 : 1;
+    options.search = &folder;
+    options.n_search = search.empty() ? 0 : 1;
     costate_model* model = nullptr;
     check(costate_model_load_with(file.c_str(), &options, &model));
     return CModel(model);
@@ -163,7 +164,10 @@ State Falls::next() {
     while (true) {
         state_.u = random_vector(bits_, state_.u.size(), 1);
         const bool touching = pressing(model_, state_) > 0;
-        if (touching) ++since_contact_, idle_falls_ = 0;
+        if (touching) {
+            ++since_contact_;
+            idle_falls_ = 0;
+        }
         const bool chosen = touching ? (since_contact_ - 1) % gap == 0
                                      : idle_falls_ >= idle_falls && step_ % (fall_steps / per_fall_) == 0;
         const State here = state_;
@@ -203,7 +207,10 @@ GradientTable check_gradients(CModel& m, int states, unsigned long long seed, do
             const auto take = [&](const char* name, const Vector& column, const Differences& reference) {
                 const Verdict v = judge(column, reference);
                 if (v.is == clean) out.worst_clean = std::max(out.worst_clean, v.error);
-                if (v.is > all) all = v.is, mode = name;
+                if (v.is > all) {
+                    all = v.is;
+                    mode = name;
+                }
                 return v.is;
             };
             const bool is_clean = take("forward mode", d.forward, fd) == clean;

@@ -82,11 +82,14 @@ void look_at(const Options& o, const fs::path& file, Totals& totals, std::vector
             return;
         }
         const GradientTable t = check_gradients(model, o.states, o.seed, o.seconds);
-        totals.states += t.states, totals.touching += t.touching;
+        totals.states += t.states;
+        totals.touching += t.touching;
         gradients =
             std::to_string(model.nv) + "\t" + std::to_string(t.states) + "\t" + std::to_string(t.touching);
-        for (int k = 0; k < classes; ++k)
-            totals.verdicts[k] += t.verdicts[k], gradients += "\t" + std::to_string(t.verdicts[k]);
+        for (int k = 0; k < classes; ++k) {
+            totals.verdicts[k] += t.verdicts[k];
+            gradients += "\t" + std::to_string(t.verdicts[k]);
+        }
         char text[64];
         std::snprintf(text, sizeof text, "\t%.1e\t%.1e", t.worst_clean, t.modes_apart);
         gradients += text;
@@ -99,7 +102,8 @@ void look_at(const Options& o, const fs::path& file, Totals& totals, std::vector
     if (file.extension() == ".xml") {
         try {
             const double error = smooth_error_beside_mujoco(file, o.search, o.states, o.seed);
-            ++totals.compared, totals.equal += error <= smooth_tolerance;
+            ++totals.compared;
+            totals.equal += error <= smooth_tolerance;
             char text[32];
             std::snprintf(text, sizeof text, "%.1e", error);
             smooth = text;
@@ -168,7 +172,8 @@ int look_for_nan(const Options& o) {
                 Vector next_bar(m.own_ndx());
                 for (double& e : next_bar)
                     e = normal(bits);
-                ++states, touching += falls.touches();
+                ++states;
+                touching += falls.touches();
                 State next = s;
                 const int step = step_to(m, s, next);
                 const Bars bar = pulled_back(m, s, next_bar);

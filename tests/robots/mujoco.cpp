@@ -29,7 +29,8 @@ CModel load_without_constraints(const std::filesystem::path& file, const std::st
     costate_load_options options{};
     options.size = sizeof options;
     const char* const folder = search.c_str();
-    options.search = &folder, options.n_search = search.empty() ? 0 : 1;
+    options.search = &folder;
+    options.n_search = search.empty() ? 0 : 1;
     costate_model* model = nullptr;
     check(costate_model_parse(xml.data(), xml.size(), "mjcf", file.c_str(), &options, &model));
     CModel out(model);

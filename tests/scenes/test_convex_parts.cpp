@@ -55,15 +55,21 @@ TriangleMesh open_box_mesh() {
         for (const auto& [x, y] : PrismOutline{{from, from}, {to, from}, {to, to}, {from, to}})
             mesh.vertices.emplace_back(x, y, z);
     };
-    square(0, 1, 0), square(0, 1, 1), square(0.05, 0.95, 0.05), square(0.05, 0.95, 1);
+    square(0, 1, 0);
+    square(0, 1, 1);
+    square(0.05, 0.95, 0.05);
+    square(0.05, 0.95, 1);
     const auto face = [&](int a, int b, int c, int d) {
         mesh.triangles.push_back({a, b, c});
         mesh.triangles.push_back({a, c, d});
     };
-    face(3, 2, 1, 0), face(8, 9, 10, 11);
+    face(3, 2, 1, 0);
+    face(8, 9, 10, 11);
     for (int i = 0; i < 4; ++i) {
         const int j = (i + 1) % 4;
-        face(i, j, 4 + j, 4 + i), face(8 + i, 12 + i, 12 + j, 8 + j), face(4 + i, 4 + j, 12 + j, 12 + i);
+        face(i, j, 4 + j, 4 + i);
+        face(8 + i, 12 + i, 12 + j, 8 + j);
+        face(4 + i, 4 + j, 12 + j, 12 + i);
     }
     return mesh;
 }

@@ -174,8 +174,8 @@ TEST_CASE("hostile MJCF: includes that are cyclic, repeated, outside the folder,
         refuse_loading(main, at(place) + ": ", what, remedy);
     };
     refuse("<include file='main.xml'/>", "main.xml:2", "or includes itself", "include each file once");
-    folder.write("robot/a.xml", "<a>\n\n<include file='b.xml'/></a>"),
-        folder.write("robot/b.xml", "<b>\n<include file='a.xml'/></b>");
+    folder.write("robot/a.xml", "<a>\n\n<include file='b.xml'/></a>");
+    folder.write("robot/b.xml", "<b>\n<include file='a.xml'/></b>");
     refuse("<include file='a.xml'/>", "b.xml:2", "or includes itself", "include each file once");
     folder.write("robot/c.xml", "<c/>");
     refuse("<include file='c.xml'/>\n<include file='./c.xml'/>", "main.xml:3", "is included again",

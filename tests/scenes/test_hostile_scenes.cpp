@@ -14,7 +14,8 @@ Json chain(int length, int copies) {
     }
     Json scene =
         parse_json(R"({"steps": 1, "models": [{"name": "m", "copies": {"offset": [1, 0, 0]}}]})", "chain");
-    scene["models"][0]["model"]["bodies"] = bodies, scene["models"][0]["copies"]["count"] = copies;
+    scene["models"][0]["model"]["bodies"] = bodies;
+    scene["models"][0]["copies"]["count"] = copies;
     return scene;
 }
 

@@ -95,7 +95,9 @@ template <class Radius> Vec3<double> sliced(Radius r, double half, double& volum
     volume = 0;
     for (int i = 0; i < n; ++i) {
         const double z = -half + (i + 0.5) * dz, r2 = r(z) * r(z), area = pi * r2;
-        volume += area * dz, along += 0.5 * area * r2 * dz, across += area * (0.25 * r2 + z * z) * dz;
+        volume += area * dz;
+        along += 0.5 * area * r2 * dz;
+        across += area * (0.25 * r2 + z * z) * dz;
     }
     return {across, across, along};
 }

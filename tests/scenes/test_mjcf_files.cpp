@@ -214,7 +214,8 @@ TEST_CASE("MJCF: geoms fitted to a mesh have size, place and mass as in MuJoCo")
                                   Vec3<double>(.01, .03, .1), Vec3<double>(.3, .25, .15)}) {
         const Vec3<double> x =
             (inverse(bounding) * geom * MjcfPose{v.cwiseProduct(Vec3<double>(1, 2, 1.5))}).p;
-        lower = lower.cwiseMin(x), upper = upper.cwiseMax(x);
+        lower = lower.cwiseMin(x);
+        upper = upper.cwiseMax(x);
     }
     CHECK(((lower + bounds).norm() < single && (upper - bounds).norm() < single));
     check(aabb, "type='ellipsoid'", "semi_axes", {bounds[0], bounds[1], bounds[2]});

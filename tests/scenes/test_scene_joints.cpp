@@ -351,7 +351,8 @@ TEST_CASE("scene joints: gradients of the linkage and of the slider against cent
         Simulation simulation{s.world, s.objective};
         Rollout<Simulation> rollout{simulation, s.plan, s.steps};
         GradcheckOptions options;
-        options.components = 12, options.directions = 4;
+        options.components = 12;
+        options.directions = 4;
         const GradcheckReport r = gradcheck(rollout, s.theta, s.x0, s.z0, options);
         for (const GradcheckKind* k : {&r.controls, &r.initial_state, &r.parameters}) {
             CAPTURE(k->worst);

@@ -82,7 +82,8 @@ TEST_CASE("sites: a term at a site is the term at its point, and has a gradient 
     for (int i = at; i < at + 6; ++i) {
         CAPTURE(i - at);
         VecX<double> up = site.scene.theta, down = up;
-        up[i] += 1e-5, down[i] -= 1e-5;
+        up[i] += 1e-5;
+        down[i] -= 1e-5;
         CHECK((site.loss(up) - site.loss(down)) / 2e-5 == doctest::Approx(g.parameters[i]).epsilon(1e-7));
     }
     const GradcheckReport r =

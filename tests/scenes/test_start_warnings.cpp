@@ -28,7 +28,9 @@ TEST_CASE("start: shapes that overlap are named with their depth, from a millime
     Json json = base();
     json["models"][1]["copies"] = {{"count", 5}, {"offset", {1, 0, -0.01}}};
     json["models"][1]["position"] = {2, 0, 0.295};
-    json.erase("initial"), json.erase("objective"), json.erase("parameters");
+    json.erase("initial");
+    json.erase("objective");
+    json.erase("parameters");
     json["models"][0]["position"] = {0, 0, 3};
     const std::vector<std::string> several = scene_of(json).warnings;
     REQUIRE(several.size() == 1);

@@ -260,8 +260,9 @@ TEST_CASE(
                 for (int j = 0; j < n; ++j) {
                     const auto corner = [&](int k, int l) -> Eigen::Vector3f {
                         Vec3<double> x;
-                        x[side / 2] = side % 2, x[(side / 2 + 1) % 3] = double(i + k) / n,
-                                 x[(side / 2 + 2) % 3] = double(j + l) / n;
+                        x[side / 2] = side % 2;
+                        x[(side / 2 + 1) % 3] = double(i + k) / n;
+                        x[(side / 2 + 2) % 3] = double(j + l) / n;
                         return (R * x + Vec3<double>(away, -away, away)).cast<float>();
                     };
                     triangles.push_back({corner(0, 0), corner(1, 0), corner(1, 1)});

@@ -30,7 +30,10 @@ extern "C" void* __libc_memalign(size_t, size_t);
 extern "C" void __libc_free(void*);
 
 void* counted(void* p, size_t n) {
-    if (counting) ++calls, bytes += static_cast<long>(n);
+    if (counting) {
+        ++calls;
+        bytes += static_cast<long>(n);
+    }
     live += static_cast<long>(malloc_usable_size(p));
     return p;
 }
@@ -47,7 +50,10 @@ int posix_memalign(void** p, size_t alignment, size_t n) {
     *p = counted(__libc_memalign(alignment, n), n);
     return *p == nullptr ? ENOMEM : 0;
 }
-void free(void* p) { release(p), __libc_free(p); }
+void free(void* p) {
+    release(p);
+    __libc_free(p);
+}
 }
 
 namespace {
@@ -68,7 +74,8 @@ ToyState every_shape_state(unsigned seed) {
     std::vector<ShapeSpec> shapes{toy_shape(g, "ground", ShapeType::plane, -1, Vec3<double>::Zero()),
                                   toy_shape(g, "field", ShapeType::terrain, -1, {0.5, 0.5, 0.2}),
                                   toy_shape(g, "hill", ShapeType::terrain, -1, {1, 1, 1})};
-    shapes[1].terrain = random_terrain(g, 5, 0.5).terrain, shapes[1].position = {0.5, 0, 0};
+    shapes[1].terrain = random_terrain(g, 5, 0.5).terrain;
+    shapes[1].position = {0.5, 0, 0};
     shapes[2].terrain = triangle_terrain({{-1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0.2, 0, 0.1}},
                                          {{0, 1, 3}, {0, 3, 2}, {1, 2, 3}});
     shapes[2].position = {-0.3, 0, 0};
@@ -76,9 +83,13 @@ ToyState every_shape_state(unsigned seed) {
         const ShapeType type = moving_types[i % 6];
         const std::string name = shape_type_name(type) + std::to_string(i / 6);
         BodySpec body = random_body(g, i, -1, JointType::free);
-        body.name = name, body.placement.setZero(), body.R_PB.setIdentity(), body.damping.clear(),
+        body.name = name;
+        body.placement.setZero();
+        body.R_PB.setIdentity();
+        body.damping.clear();
         body.stiffness.clear();
-        body.mass.c *= 0.1, body.mass.I += 0.02 * Mat3<double>::Identity();
+        body.mass.c *= 0.1;
+        body.mass.I += 0.02 * Mat3<double>::Identity();
         const Vec3<double> size(g.uniform(0.1, 0.2), g.uniform(0.1, 0.2), g.uniform(0.1, 0.2));
         ShapeSpec shape = toy_shape(g, name, type, builder.add_body(body), size);
         if (type == ShapeType::mesh) shape.hull = random_mesh(g, 12).hull;
@@ -86,7 +97,9 @@ ToyState every_shape_state(unsigned seed) {
     }
     for (int k = 0; k < rotors; ++k) {
         ActuatorSpec rotor;
-        rotor.name = "rotor" + std::to_string(k), rotor.type = ActuatorType::thruster, rotor.body = k;
+        rotor.name = "rotor" + std::to_string(k);
+        rotor.type = ActuatorType::thruster;
+        rotor.body = k;
         rotor.activation = {static_cast<ActivationType>(k % 4), {0.01, 0.02}, k == 7 ? 0.5 : 0.0, k >= 4};
         builder.add_actuator(rotor);
     }
@@ -109,15 +122,20 @@ ToyState every_shape_state(unsigned seed) {
 ToyState activated_state() {
     ModelBuilder builder;
     BodySpec arm;
-    arm.name = "arm", arm.joint = JointType::revolute, arm.axis = Vec3<double>::UnitY();
+    arm.name = "arm";
+    arm.joint = JointType::revolute;
+    arm.axis = Vec3<double>::UnitY();
     arm.mass = {1, {0, 0, -0.3}, 0.1 * Mat3<double>::Identity()};
     const int body = builder.add_body(arm);
     TendonSpec tendon;
-    tendon.name = "tendon", tendon.joints = {{body, 0.7}};
+    tendon.name = "tendon";
+    tendon.joints = {{body, 0.7}};
     const int along = builder.add_tendon(tendon);
     for (int k = 0; k < 16; ++k) {
         ActuatorSpec a;
-        a.name = "actuator" + std::to_string(k), a.body = body, a.tendon = k % 2 == 0 ? -1 : along;
+        a.name = "actuator" + std::to_string(k);
+        a.body = body;
+        a.tendon = k % 2 == 0 ? -1 : along;
         a.type = k / 8 == 0 ? ActuatorType::motor : ActuatorType::muscle;
         if (a.type == ActuatorType::muscle) a.muscle = {2, {-2, 2}, {0.7, 1.3}};
         a.activation = {
@@ -141,13 +159,17 @@ ToyState sphere_heap_state(const Settings& settings) {
     constexpr double radius = 0.05, pitch = 2 * radius - 1e-3;
     ModelBuilder builder;
     std::vector<ShapeSpec> shapes{toy_shape(g, "ground", ShapeType::plane, -1, Vec3<double>::Zero())};
-    shapes[0].position.setZero(), shapes[0].R_BS.setIdentity();
+    shapes[0].position.setZero();
+    shapes[0].R_BS.setIdentity();
     for (int i = 0; i < 64; ++i) {
         BodySpec body;
-        body.name = "ball" + std::to_string(i), body.joint = JointType::free;
+        body.name = "ball" + std::to_string(i);
+        body.joint = JointType::free;
         body.mass = {1, Vec3<double>::Zero(), 0.4 * radius * radius * Mat3<double>::Identity()};
         ShapeSpec shape;
-        shape.name = body.name, shape.body = builder.add_body(body), shape.size = {radius, 0, 0},
+        shape.name = body.name;
+        shape.body = builder.add_body(body);
+        shape.size = {radius, 0, 0};
         shape.friction = 0.6;
         shapes.push_back(shape);
     }
@@ -186,7 +208,8 @@ int run(const ToyState& t) {
                      x_bar.data(), u_bar.data());
             for (const auto& point : s.contacts.points) {
                 const size_t a = type(point.features.a), b = type(point.features.b);
-                met[a][b] = met[b][a] = true, ++contacts;
+                met[a][b] = met[b][a] = true;
+                ++contacts;
             }
         }
         counting = false;
@@ -244,7 +267,8 @@ bool rollouts_take_their_checkpoints() {
         std::printf("a rollout holds %ld bytes, of which %ld are checkpoints\n", held_by_it, checkpoints);
         if (held_by_it < checkpoints || held_by_it > checkpoints + 8192) return false;
         for (const bool count : {false, true}) {
-            bytes = 0, counting = count;
+            bytes = 0;
+            counting = count;
             rollout.forward(t.theta, t.x, t.u);
             rollout.backward(t.theta, t.u, g);
             counting = false;
@@ -334,7 +358,8 @@ int main() {
     int large = 0;
     for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp}) {
         Settings settings;
-        settings.solver = solver, settings.time_step = 2e-3;
+        settings.solver = solver;
+        settings.time_step = 2e-3;
         large += run(sphere_heap_state(settings));
     }
     std::printf("%ld allocations in 60 with large islands, with %d contacts\n", calls - with_settings, large);

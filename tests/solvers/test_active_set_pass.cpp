@@ -33,11 +33,20 @@ struct ActiveSetPass : StagePass {
             x.assign(p.b.size(), 0.0);
             solve<double>(p.view(), set, x);
         } while (!clear_cut());
-        A.assign(p.A.data(), p.A.data() + p.A.size()), b.assign(p.b.begin(), p.b.end()),
-            mu.assign(p.mu.begin(), p.mu.end());
-        A_bar = A, b_bar = b, mu_bar = mu, x_bar = s_bar = x;
-        A_dual.resize(A.size()), b_dual.resize(b.size()), mu_dual.resize(b.size()), x_dual.resize(b.size());
-        in.add(A, A_dual, A_bar), in.add(b, b_dual, b_bar), in.add(mu, mu_dual, mu_bar);
+        A.assign(p.A.data(), p.A.data() + p.A.size());
+        b.assign(p.b.begin(), p.b.end());
+        mu.assign(p.mu.begin(), p.mu.end());
+        A_bar = A;
+        b_bar = b;
+        mu_bar = mu;
+        x_bar = s_bar = x;
+        A_dual.resize(A.size());
+        b_dual.resize(b.size());
+        mu_dual.resize(b.size());
+        x_dual.resize(b.size());
+        in.add(A, A_dual, A_bar);
+        in.add(b, b_dual, b_bar);
+        in.add(mu, mu_dual, mu_bar);
         out.add<double>(x_dual, x_bar);
         for (const RowState state : set.state)
             ++met[static_cast<int>(state) + 1];
@@ -115,7 +124,8 @@ TEST_CASE("adjoint: solve_active_set") {
         for (const int condim : {3, 4, 6}) {
             CAPTURE(static_cast<int>(law));
             CAPTURE(condim);
-            ActiveSetPass::law = law, ActiveSetPass::condim = condim;
+            ActiveSetPass::law = law;
+            ActiveSetPass::condim = condim;
             for (int i = 0; i < (condim == 3 ? 20 : 6); ++i)
                 check_pass<ActiveSetPass>(1e-9);
         }

@@ -208,7 +208,8 @@ AnalyticCase resisted_ball(double h, SolverType solver, double torsional, double
     scene.add(ball("ball", mass, 0.125));
     ShapeSpec surface = shape("ball", ShapeType::sphere, {0.125, 0, 0});
     surface.condim = rolling > 0 ? 6 : 4;
-    surface.torsional_friction = torsional, surface.rolling_friction = rolling;
+    surface.torsional_friction = torsional;
+    surface.rolling_friction = rolling;
     scene.add(surface, "ball");
     AnalyticCase c = scene.build();
     c.q("ball", 2) = 0.125;
@@ -247,7 +248,8 @@ TEST_CASE("analytic 13, rolling friction slows down a ball") {
     for (const SolverType solver : {SolverType::pgs, SolverType::lcp}) {
         CAPTURE(static_cast<int>(solver));
         AnalyticCase c = resisted_ball(h, solver, 0, mu_r);
-        c.v("ball", 0) = v0, c.v("ball", 4) = v0 / r;
+        c.v("ball", 0) = v0;
+        c.v("ball", 4) = v0 / r;
         const Sensitivity v = velocity(c, n, "ball", 0);
         const double slowing = 5.0 / 7 * g0 / r * n * h;
         CHECK(error(v.value, v0 - mu_r * slowing) <= 1e-8);
@@ -277,10 +279,13 @@ TEST_CASE("analytic 13, force and couple share the elliptic cone") {
     const int z = link("z", JointType::prismatic, Vec3<double>::UnitZ(), x, 0.3);
     link("ball", JointType::revolute, Vec3<double>::UnitZ(), z, mass);
     ShapeSpec surface = shape("ball", ShapeType::sphere, {0.1, 0, 0});
-    surface.condim = 4, surface.torsional_friction = mu_s;
+    surface.condim = 4;
+    surface.torsional_friction = mu_s;
     scene.add(surface, "ball");
     AnalyticCase c = scene.build();
-    c.q("z") = 0.1, c.v("x") = 1, c.v("ball") = 20;
+    c.q("z") = 0.1;
+    c.v("x") = 1;
+    c.v("ball") = 20;
     const int n = 500;
     double v = 1, w = 20;  // the step's implicit rule: friction is against the velocity at its end
     for (int k = 0; k < n; ++k) {
@@ -290,7 +295,8 @@ TEST_CASE("analytic 13, force and couple share the elliptic cone") {
             v_next = v - h * mu * N / M * v_next / s;
             w_next = w - h * mu * N / I * rho * rho * w_next / s;
         }
-        v = v_next, w = w_next;
+        v = v_next;
+        w = w_next;
     }
     const VecX<double> end = states(c, n).back();
     CHECK(end[c.world.nq() + c.body("x").v0] == doctest::Approx(v).epsilon(1e-6));
@@ -315,7 +321,8 @@ AnalyticCase column(int k, double h) {
         foot.position = {0, 0, 0.05};
         ShapeSpec plate = shape("plate" + n, ShapeType::box, {0.2, 0.2, 0.02});
         plate.position = {0, 0, 0.13};
-        scene.add(foot, "body" + n), scene.add(plate, "body" + n);
+        scene.add(foot, "body" + n);
+        scene.add(plate, "body" + n);
     }
     AnalyticCase c = scene.build();
     for (int i = 0; i < k; ++i)
@@ -341,7 +348,9 @@ TEST_CASE("analytic 18, column of six bodies: force under each is the weight abo
         CAPTURE(i);
         above += 0.5 + 0.1 * i;
         Term t;
-        t.kind = TermKind::impulse, t.running = true, t.weight = 1 / (n * h);
+        t.kind = TermKind::impulse;
+        t.running = true;
+        t.weight = 1 / (n * h);
         t.shape = c.world.shapes.index("foot" + std::to_string(i));
         const Sensitivity force = loss(c, n, {t});
         CHECK(error(force.value, above * g0) <= 1e-9);
@@ -376,10 +385,13 @@ TEST_CASE("analytic 19, balls rolling on a slab that is pulled") {
     for (int i = 0; i < n; ++i)
         scene.add_ball("ball" + std::to_string(i), m, r);
     AnalyticCase c = scene.build();
-    c.u[0] = F, c.q("slab") = 0.1;
+    c.u[0] = F;
+    c.q("slab") = 0.1;
     for (int i = 0; i < n; ++i) {
         const std::string name = "ball" + std::to_string(i);
-        c.q(name, 0) = 0.4 * (i % 3 - 1), c.q(name, 1) = 0.4 * (i / 3 - 1), c.q(name, 2) = 0.2 + r;
+        c.q(name, 0) = 0.4 * (i % 3 - 1);
+        c.q(name, 1) = 0.4 * (i / 3 - 1);
+        c.q(name, 2) = 0.2 + r;
     }
     const double D = M * (3.5 / m + n / M), f1 = mu1 * (M + n * m) * g0, f2 = (F - f1) / D, t = steps * h;
     const double a1 = (F - f1 - n * f2) / M, a1_F = (1 - n / D) / M;

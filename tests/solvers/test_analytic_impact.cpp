@@ -24,7 +24,8 @@ AnalyticCase bouncing_ball(double h, double z0, double v0, double e) {
     scene.add_ground(1, e);
     scene.add_ball("ball", 0.7, sphere_radius);
     AnalyticCase c = scene.build();
-    c.q("ball", 2) = sphere_radius + z0, c.v("ball", 2) = v0;
+    c.q("ball", 2) = sphere_radius + z0;
+    c.v("ball", 2) = v0;
     return c;
 }
 
@@ -35,13 +36,18 @@ struct SteppedBounce {
     double h, e, z, v, dz, dv, de;
     int impacts = 0;
     void step() {
-        if (v < -1e-3 && z + h * v < 0)
-            dv = -e * dv - de * v, v = -e * v, ++impacts;
-        else if (v - h * g0 >= -z / h)
+        if (v < -1e-3 && z + h * v < 0) {
+            dv = -e * dv - de * v;
+            v = -e * v;
+            ++impacts;
+        } else if (v - h * g0 >= -z / h)
             v -= h * g0;
-        else
-            dv = -dz / h, v = -z / h;
-        z += h * v, dz += h * dv;
+        else {
+            dv = -dz / h;
+            v = -z / h;
+        }
+        z += h * v;
+        dz += h * dv;
     }
 };
 
@@ -157,8 +163,11 @@ TEST_CASE("analytic 15, bounce heights and Zeno time") {
     const Sensitivity z = position(c, N, "ball", 2);
     SteppedBounce by_e{coarse, e, H, 0, 0, 0, 1}, by_z0{coarse, e, H, 0, 1, 0, 0},
         by_v0{coarse, e, H, 0, 0, 1, 0};
-    for (int n = 0; n < N; ++n)
-        by_e.step(), by_z0.step(), by_v0.step();
+    for (int n = 0; n < N; ++n) {
+        by_e.step();
+        by_z0.step();
+        by_v0.step();
+    }
     CHECK(by_e.impacts == 3);
     CHECK(error(z.value - sphere_radius, by_e.z) <= 1e-11);
     CHECK(error(z.to("shapes/ground/restitution"), by_e.dz) <= 1e-11);
@@ -255,7 +264,9 @@ AnalyticCase oblique(double mu, double e, double v_t, double v_n, double gap) {
     scene.add_ground(mu, e);
     scene.add_ball("ball", 0.7, sphere_radius);
     AnalyticCase c = scene.build();
-    c.q("ball", 2) = sphere_radius + gap, c.v("ball", 0) = v_t, c.v("ball", 2) = v_n;
+    c.q("ball", 2) = sphere_radius + gap;
+    c.v("ball", 0) = v_t;
+    c.v("ball", 2) = v_n;
     return c;
 }
 

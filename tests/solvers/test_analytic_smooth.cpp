@@ -18,7 +18,8 @@ std::pair<double, double> elliptic(double k) {
     double a = 1, b = std::sqrt(1 - k * k), sum = 0.5 * k * k, power = 1;
     for (int n = 0; n < 8; ++n, power *= 2) {
         const double c = 0.5 * (a - b), mean = 0.5 * (a + b);
-        b = std::sqrt(a * b), a = mean;
+        b = std::sqrt(a * b);
+        a = mean;
         sum += power * c * c;
     }
     const double K = pi / (2 * a);
@@ -39,7 +40,8 @@ TEST_CASE("analytic 1, free fall: exact") {
     const double h = 1e-3, z0 = 1.3, v0 = 2.1;
     for (const int n : {1, 7, 1000}) {
         AnalyticCase c = free_particle(h);
-        c.q("ball", 2) = z0, c.v("ball", 2) = v0;
+        c.q("ball", 2) = z0;
+        c.v("ball", 2) = v0;
         const Sensitivity z = position(c, n, "ball", 2), v = velocity(c, n, "ball", 2);
         const double sum = 0.5 * n * (n + 1);
         CHECK(error(z.value, z0 + n * h * v0 - g0 * h * h * sum) <= 1e-12);
@@ -97,7 +99,8 @@ TEST_CASE("analytic 2, projectile: the discrete landing exactly, the range with 
             CHECK(error(l.range, R - h * v * std::cos(a)) <= 1e-12);
             CHECK(std::abs(l.by_angle - (R_a + h * v * std::sin(a))) <= 1e-11);
             CHECK(error(l.by_speed, R_v - h * std::cos(a)) <= 1e-11);
-            e[k] = std::abs(l.range - R), e_a[k] = std::abs(l.by_angle - R_a),
+            e[k] = std::abs(l.range - R);
+            e_a[k] = std::abs(l.by_angle - R_a);
             e_v[k++] = std::abs(l.by_speed - R_v);
         }
         CHECK(e[0] <= 5e-3);
@@ -117,13 +120,20 @@ TEST_CASE("analytic 3, spring and damper, passive and by a servo: exact") {
                  x0 = 0.7, v0 = -1.1;
     AnalyticScene scene({.time_step = h}, Vec3<double>::Zero());
     BodySpec mass = solid("mass", JointType::prismatic, m, Vec3<double>::Ones(), Vec3<double>::UnitX());
-    mass.damping = {damping}, mass.armature = {armature}, mass.stiffness = {stiffness}, mass.rest = {0};
+    mass.damping = {damping};
+    mass.armature = {armature};
+    mass.stiffness = {stiffness};
+    mass.rest = {0};
     ActuatorSpec servo;
-    servo.name = "servo", servo.type = ActuatorType::servo, servo.body = scene.add(mass), servo.kp = kp,
+    servo.name = "servo";
+    servo.type = ActuatorType::servo;
+    servo.body = scene.add(mass);
+    servo.kp = kp;
     servo.kd = kd;
     scene.add(servo);
     AnalyticCase c = scene.build();
-    c.q("mass") = x0, c.v("mass") = v0;
+    c.q("mass") = x0;
+    c.v("mass") = v0;
 
     using Mat2 = Eigen::Matrix2d;
     const double k = stiffness + kp, M = m + armature, mh = M + h * (damping + kd);
@@ -136,7 +146,9 @@ TEST_CASE("analytic 3, spring and damper, passive and by a servo: exact") {
     for (const int n : {1, 40, 300}) {
         Mat2 power = Mat2::Identity(), by_k = Mat2::Zero(), by_d = Mat2::Zero(), by_m = Mat2::Zero();
         for (int j = 0; j < n; ++j) {
-            by_k = A * by_k + A_k * power, by_d = A * by_d + A_d * power, by_m = A * by_m + A_m * power;
+            by_k = A * by_k + A_k * power;
+            by_d = A * by_d + A_d * power;
+            by_m = A * by_m + A_m * power;
             power = A * power;
         }
         const Eigen::Vector2d start(x0, v0);
@@ -208,9 +220,11 @@ TEST_CASE("analytic 4, period of a pendulum: order 1, 1e-5 extrapolated") {
         size_t n = 0;
         for (const double h : {1e-3, 5e-4, 2.5e-4}) {
             p[n] = period(h, a, l);
-            e[n] = std::abs(p[n].T - T), e_a[n] = std::abs(p[n].by_angle - T_a);
-            e_l[n] = std::abs(p[n].by_length - 0.5 * T / l),
-            e_g[n] = std::abs(p[n].by_gravity + 0.5 * T / g0), ++n;
+            e[n] = std::abs(p[n].T - T);
+            e_a[n] = std::abs(p[n].by_angle - T_a);
+            e_l[n] = std::abs(p[n].by_length - 0.5 * T / l);
+            e_g[n] = std::abs(p[n].by_gravity + 0.5 * T / g0);
+            ++n;
         }
         CHECK(first_order(e));
         CHECK(e[0] <= 2.1e-3);
@@ -231,7 +245,8 @@ AnalyticCase pendulum_chain(int n, double h, double angle) {
     for (int i = 0; i < n; ++i) {
         BodySpec link = solid("link" + std::to_string(i), JointType::revolute, 1.0 / n, Vec3<double>::Zero(),
                               Vec3<double>::UnitY());
-        link.mass.c = {0, 0, -1.0 / n}, link.parent = i - 1;
+        link.mass.c = {0, 0, -1.0 / n};
+        link.parent = i - 1;
         if (i > 0) link.placement = {0, 0, -1.0 / n};
         scene.add(link);
     }
@@ -245,10 +260,15 @@ Objective energy(const AnalyticCase& c, int n) {
     for (int i = 0; i < n; ++i) {
         const std::string name = "link" + std::to_string(i);
         Term kinetic = point_term(c, TermKind::velocity, name, 0, {0, 0, -1.0 / n}), potential = kinetic;
-        kinetic.norm = TermNorm::squared, kinetic.axes.setOnes(), kinetic.target.setZero(),
+        kinetic.norm = TermNorm::squared;
+        kinetic.axes.setOnes();
+        kinetic.target.setZero();
         kinetic.weight = 0.5 / n;
-        potential.kind = TermKind::height, potential.norm = TermNorm::linear, potential.weight = g0 / n;
-        terms.push_back(kinetic), terms.push_back(potential);
+        potential.kind = TermKind::height;
+        potential.norm = TermNorm::linear;
+        potential.weight = g0 / n;
+        terms.push_back(kinetic);
+        terms.push_back(potential);
     }
     return terms;
 }
@@ -288,12 +308,16 @@ TEST_CASE("analytic 20, torques that hold an arm: exact") {
     BodySpec upper = solid("upper", JointType::revolute, m1, {0.02, 0.03, 0.01}, Vec3<double>::UnitY()),
              lower = upper;
     upper.mass.c = {0, 0, -c1};
-    lower.name = "lower", lower.mass.m = m2, lower.mass.c = {0, 0, -c2}, lower.placement = {0, 0, -l},
+    lower.name = "lower";
+    lower.mass.m = m2;
+    lower.mass.c = {0, 0, -c2};
+    lower.placement = {0, 0, -l};
     lower.parent = 0;
     for (const BodySpec& b : {upper, lower})
         scene.motor(scene.add(b));
     AnalyticCase c = scene.build();
-    c.q("upper") = q1, c.q("lower") = q2;
+    c.q("upper") = q1;
+    c.q("lower") = q2;
 
     using Vec2 = Eigen::Vector2d;
     using Mat2 = Eigen::Matrix2d;

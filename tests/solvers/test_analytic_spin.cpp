@@ -23,7 +23,9 @@ AnalyticCase free_body(double h, const Vec3<double>& inertia, const Vec3<double>
 Sensitivity turn(const AnalyticCase& c, int steps, int k) {
     const VecX<double> end = states(c, steps).back(), back = -VecX<double>::Unit(6, 3 + k);
     Term t;
-    t.kind = TermKind::configuration, t.norm = TermNorm::distance, t.dofs = {3 + k};
+    t.kind = TermKind::configuration;
+    t.norm = TermNorm::distance;
+    t.dofs = {3 + k};
     t.q_target = VecX<double>(7);
     retract(c.world.model, end.data(), back.data(), t.q_target.data());
     return loss(c, steps, {t});
@@ -70,7 +72,9 @@ TEST_CASE(
         Objective energy;
         for (int a = 0; a < 3; ++a) {
             Term t;
-            t.kind = TermKind::joint_velocity, t.dofs = {3 + a}, t.weight = 0.5 * inertia[a];
+            t.kind = TermKind::joint_velocity;
+            t.dofs = {3 + a};
+            t.weight = 0.5 * inertia[a];
             energy.push_back(t);
         }
         const Sensitivity first = loss(c, 0, energy), last = loss(c, steps, energy);
@@ -138,8 +142,10 @@ Precession precession(const Top& top, double Omega, const Precession& exact, dou
     scene.add(body);
     AnalyticCase c = scene.build();
     const double s = std::sin(top.angle);
-    c.q("top", 0) = std::cos(0.5 * top.angle), c.q("top", 2) = std::sin(0.5 * top.angle);
-    c.v("top", 0) = -s * Omega, c.v("top", 2) = top.spin;  // Omega z + (spin - Omega cos a) e3 in body axes
+    c.q("top", 0) = std::cos(0.5 * top.angle);
+    c.q("top", 2) = std::sin(0.5 * top.angle);
+    c.v("top", 0) = -s * Omega;
+    c.v("top", 2) = top.spin;  // Omega z + (spin - Omega cos a) e3 in body axes
     const int steps = static_cast<int>(std::lround(T / h));
     const Sensitivity x = position(c, steps, "top", 0, {0, 0, 1}),
                       y = position(c, steps, "top", 1, {0, 0, 1});
@@ -179,9 +185,11 @@ TEST_CASE("analytic 6, heavy top in steady precession, slow and fast: order 1") 
         size_t k = 0;
         for (const double h : {1e-3, 5e-4, 2.5e-4}) {
             const Precession p = precession(top, Omega, exact, h, fast ? 0.08 : 0.5);
-            e[0][k] = error(p.rate, exact.rate), e[1][k] = error(p.by_spin, exact.by_spin),
+            e[0][k] = error(p.rate, exact.rate);
+            e[1][k] = error(p.by_spin, exact.by_spin);
             e[2][k] = error(p.by_gravity, exact.by_gravity);
-            e[3][k] = error(p.by_angle, exact.by_angle), e[4][k++] = error(p.by_I3, exact.by_I3);
+            e[3][k] = error(p.by_angle, exact.by_angle);
+            e[4][k++] = error(p.by_I3, exact.by_I3);
         }
         for (const auto& errors : e) {
             CHECK(errors[0] <= 0.02);
@@ -198,14 +206,16 @@ AnalyticCase chain(double h, JointType joint, const Vec3<double>& axis) {
     for (int i = 0; i < 4; ++i) {
         BodySpec b = solid("b" + std::to_string(i), i == 0 ? JointType::free : joint, 1 + 0.3 * i,
                            {0.01, 0.02, 0.03}, axis);
-        b.mass.c = {0.1, 0, 0}, b.parent = i - 1;
+        b.mass.c = {0.1, 0, 0};
+        b.parent = i - 1;
         if (i > 0) b.placement = {0.3, 0, 0};
         const int body = scene.add(b);
         if (i > 0) scene.motor(body);
     }
     AnalyticCase c = scene.build();
     c.u = Vec3<double>(0.05, -0.03, 0.04);
-    c.v("b0", 0) = 0.2, c.v("b0", 1) = -0.1;
+    c.v("b0", 0) = 0.2;
+    c.v("b0", 1) = -0.1;
     return c;
 }
 const Vec3<double> chain_com(0.1, 0, 0);
@@ -230,12 +240,15 @@ Totals totals(const AnalyticCase& c, int steps, bool turning) {
         const Sensitivity v[2] = {velocity(c, steps, name, 0, chain_com),
                                   velocity(c, steps, name, 1, chain_com)};
         for (int a = 0; a < 2; ++a) {
-            t.p[a] += m * v[a].value, t.r[a] += m * r[a].value;
-            t.p_u.row(a) += m * v[a].g.controls.transpose(), t.r_u.row(a) += m * r[a].g.controls.transpose();
+            t.p[a] += m * v[a].value;
+            t.r[a] += m * r[a].value;
+            t.p_u.row(a) += m * v[a].g.controls.transpose();
+            t.r_u.row(a) += m * r[a].g.controls.transpose();
         }
         if (!turning) continue;
         const Sensitivity w = rate(c, steps, name, i == 0 ? 5 : 0);
-        omega += w.value, omega_u += w.g.controls.transpose();
+        omega += w.value;
+        omega_u += w.g.controls.transpose();
         t.L += m * (r[0].value * v[1].value - r[1].value * v[0].value) + 0.03 * omega;
         t.L_u += 0.03 * omega_u + m * (r[0].value * v[1].g.controls + v[1].value * r[0].g.controls -
                                        r[1].value * v[0].g.controls - v[0].value * r[1].g.controls)
@@ -270,8 +283,12 @@ TEST_CASE("analytic 8, chain in zero gravity moved by its own torques") {
         const AnalyticCase c = chain(h, JointType::revolute, Vec3<double>::UnitZ());
         const Totals t0 = totals(c, 0, false), t = totals(c, static_cast<int>(std::lround(0.5 / h)), true);
         const double L0 = t0.r.x() * -0.1 - t0.r.y() * 0.2;
-        p[k] = (t.p - t0.p).norm(), p_u[k] = t.p_u.norm(), L[k] = std::abs(t.L - L0), L_u[k] = t.L_u.norm();
-        r[k] = (t.r - t0.r - 0.5 * t0.p).norm(), r_u[k++] = t.r_u.norm();
+        p[k] = (t.p - t0.p).norm();
+        p_u[k] = t.p_u.norm();
+        L[k] = std::abs(t.L - L0);
+        L_u[k] = t.L_u.norm();
+        r[k] = (t.r - t0.r - 0.5 * t0.p).norm();
+        r_u[k++] = t.r_u.norm();
     }
     for (const auto& errors : {p, p_u, L, L_u, r, r_u})
         CHECK(first_order(errors));

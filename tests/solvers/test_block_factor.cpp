@@ -36,13 +36,16 @@ struct Case {
             for (int a = 0; row + a < start[i + 1]; ++a)
                 for (int b = 0; column + b < start[j + 1]; ++b) {
                     const double entry = size * g.uniform(-1, 1);
-                    block(a, b) += entry, H(row + a, column + b) += entry;
+                    block(a, b) += entry;
+                    H(row + a, column + b) += entry;
                 }
         };
         for (int i = 0; i + 1 < static_cast<int>(start.size()); ++i)
             add(i, i);
-        for (const auto& [i, j] : touching)
-            add(i, j), add(j, i);
+        for (const auto& [i, j] : touching) {
+            add(i, j);
+            add(j, i);
+        }
     }
 };
 

@@ -21,8 +21,10 @@ AnalyticCase ball_on_ground(double h, const Spring& ball_spring, const Spring& g
     ShapeSpec ground = shape("ground", ShapeType::plane, Vec3<double>::Zero(), 1, 0.5);
     // this restitution has no effect
     ShapeSpec skin = shape("ball", ShapeType::sphere, {ball_radius, 0, 0}, 1, 0.5);
-    ground.stiffness = ground_spring.k, ground.damping = ground_spring.d;
-    skin.stiffness = ball_spring.k, skin.damping = ball_spring.d;
+    ground.stiffness = ground_spring.k;
+    ground.damping = ground_spring.d;
+    skin.stiffness = ball_spring.k;
+    skin.damping = ball_spring.d;
     scene.add(ground);
     scene.add(ball("ball", ball_mass, ball_radius));
     scene.add(skin, "ball");
@@ -108,7 +110,8 @@ TEST_CASE("compliance: a pressed contact is the implicit spring and damper, and 
             const ImplicitSpring s{spring.k, spring.d, 1e-3};
             AnalyticCase c = on_ball ? ball_on_ground(s.h, spring, {}) : ball_on_ground(s.h, {}, spring);
             const Vec2 start(-0.004, -0.4);
-            c.q("ball", 2) = ball_radius + start[0], c.v("ball", 2) = start[1];
+            c.q("ball", 2) = ball_radius + start[0];
+            c.v("ball", 2) = start[1];
             const int n = 40;
             for (const VecX<double>& x : states(c, n))
                 REQUIRE(x[2] < ball_radius);
@@ -141,7 +144,8 @@ TEST_CASE("compliance: no force at a distance, and the touching step compresses 
     };
     for (const double z : {0.05, 0.0021, 0.0019, 0.0005, 0.0}) {
         CAPTURE(z);
-        c.q("ball", 2) = ball_radius + z, c.v("ball", 2) = v;
+        c.q("ball", 2) = ball_radius + z;
+        c.v("ball", 2) = v;
         const Sensitivity after_step = velocity(c, 1, "ball", 2);
         CHECK(error(after_step.value, touching(z)) <= 1e-12);
     }
@@ -158,7 +162,8 @@ TEST_CASE("compliance: two compliant shapes are springs in series") {
     const ImplicitSpring s{225, 1.125, h};
     AnalyticCase c = ball_on_ground(h, a, b);
     const Vec2 start(-0.004, -0.4);
-    c.q("ball", 2) = ball_radius + start[0], c.v("ball", 2) = start[1];
+    c.q("ball", 2) = ball_radius + start[0];
+    c.v("ball", 2) = start[1];
     const Sensitivity z = position(c, n, "ball", 2);
     CHECK(error(z.value - ball_radius, after(s, start, n)[0]) <= 1e-12);
     // with all scaled equally, the pair is still one spring
@@ -232,7 +237,8 @@ TEST_CASE(
         for (const double h : {8e-5, 2e-5, 5e-6}) {
             CAPTURE(h);
             AnalyticCase c = ball_on_ground(h, {}, spring);
-            c.q("ball", 2) = ball_radius + z0, c.v("ball", 2) = v0;
+            c.q("ball", 2) = ball_radius + z0;
+            c.v("ball", 2) = v0;
             const Sensitivity z = position(c, static_cast<int>(std::lround(T / h)), "ball", 2);
             const double found[] = {z.value - ball_radius, z.to_q("ball", 2), z.to_v("ball", 2),
                                     z.to("shapes/ground/stiffness"), z.to("shapes/ground/damping")};
@@ -250,7 +256,10 @@ TEST_CASE(
         AnalyticScene scene(rigid(1e-3), Vec3<double>(push, 0, 0));
         BodySpec slider =
             solid("slider", JointType::prismatic, 2, Vec3<double>::Constant(0.1), Vec3<double>::UnitX());
-        slider.lower = -0.01, slider.upper = 0.01, slider.limit_stiffness = 800, slider.limit_damping = 60;
+        slider.lower = -0.01;
+        slider.upper = 0.01;
+        slider.limit_stiffness = 800;
+        slider.limit_damping = 60;
         scene.add(slider);
         const AnalyticCase c = scene.build();
         const Sensitivity x = coordinate(c, 3000, "slider");
@@ -260,11 +269,14 @@ TEST_CASE(
     }
     AnalyticScene scene(rigid(1e-3), {0, 0, 0});
     BodySpec socket = solid("socket", JointType::spherical, 1, Vec3<double>::Constant(0.2));
-    socket.upper = 0.3, socket.limit_stiffness = 50, socket.limit_damping = 2;
+    socket.upper = 0.3;
+    socket.limit_stiffness = 50;
+    socket.limit_damping = 2;
     scene.add(socket);
     AnalyticCase c = scene.build();
     const double angle = 0.32, h = 1e-3, D = 1 + (h * 2 + h * h * 50) / 0.2;
-    c.q("socket", 0) = std::cos(angle / 2), c.q("socket", 1) = std::sin(angle / 2);
+    c.q("socket", 0) = std::cos(angle / 2);
+    c.q("socket", 1) = std::sin(angle / 2);
     const VecX<double> next = states(c, 1).back();
     CHECK(error(next[4], -h * 50 * 0.02 / 0.2 / D) <= 1e-12);
 }

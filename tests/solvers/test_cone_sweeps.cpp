@@ -40,7 +40,9 @@ struct ConeSweepsPass : StagePass {
     Problem<T> problem(const std::vector<T>& W_, const std::vector<T>& R_, const std::vector<T>& b_,
                        const std::vector<T>& mu_) const {
         Problem<T> p;
-        p.along.resize(dofs), p.swept.resize(dofs), p.velocity.resize(rows);
+        p.along.resize(dofs);
+        p.swept.resize(dofs);
+        p.velocity.resize(rows);
         for (int r = 0; r < rows; ++r) {
             T sum = R_[r];
             for (size_t k = start_of[r]; k < start_of[r + 1]; ++k)
@@ -65,9 +67,11 @@ struct ConeSweepsPass : StagePass {
     }
 
     ConeSweepsPass(Rng& g, Regime r) : dropped(rows), b(rows), mu(rows), start(rows) {
-        for (int i = 0; i < contacts; ++i)
-            type.push_back(RowType::unilateral), type.insert(type.end(), friction, RowType::friction),
-                normal.insert(normal.end(), condim, first_row + condim * i);
+        for (int i = 0; i < contacts; ++i) {
+            type.push_back(RowType::unilateral);
+            type.insert(type.end(), friction, RowType::friction);
+            normal.insert(normal.end(), condim, first_row + condim * i);
+        }
         type.insert(type.end(), {RowType::unilateral, RowType::boxed, RowType::free});
         normal.resize(rows);
         std::fill_n(dropped.begin() + condim, condim, 1);
@@ -96,10 +100,18 @@ struct ConeSweepsPass : StagePass {
                                                                 : g.uniform(0.05, 0.2);
             if (dropped[i] == 0) start[i] = unilateral ? g.uniform(0, 1) : 0;
         }
-        W_bar.assign(W.size(), 0), R_bar.assign(rows, 0), b_bar.assign(rows, 0), mu_bar.assign(rows, 0),
-            start_bar.assign(rows, 0), solution_bar.assign(rows, 0);
-        W_dual.resize(W.size()), R_dual.resize(rows), b_dual.resize(rows), mu_dual.resize(rows),
-            start_dual.resize(rows), solution_dual.resize(rows);
+        W_bar.assign(W.size(), 0);
+        R_bar.assign(rows, 0);
+        b_bar.assign(rows, 0);
+        mu_bar.assign(rows, 0);
+        start_bar.assign(rows, 0);
+        solution_bar.assign(rows, 0);
+        W_dual.resize(W.size());
+        R_dual.resize(rows);
+        b_dual.resize(rows);
+        mu_dual.resize(rows);
+        start_dual.resize(rows);
+        solution_dual.resize(rows);
         // A single number may have no effect, depending on the open contacts. A direction of all numbers has
         // one.
         const auto add = [&](auto& x, auto& dual, auto& bar) {
@@ -147,7 +159,9 @@ TEST_CASE("adjoint: cone_sweeps") {
             for (const int sweeps : {1, 2, 20}) {
                 CAPTURE(sweeps);
                 CAPTURE(condim);
-                ConeSweepsPass::law = law, ConeSweepsPass::sweeps = sweeps, ConeSweepsPass::condim = condim;
+                ConeSweepsPass::law = law;
+                ConeSweepsPass::sweeps = sweeps;
+                ConeSweepsPass::condim = condim;
                 check_pass<ConeSweepsPass>(1e-11);
             }
     for (const int met : {ConeSweepsPass::open, ConeSweepsPass::held, ConeSweepsPass::sliding})
@@ -158,7 +172,8 @@ TEST_CASE("cone sweeps converge to a solution, and every iterate is within the b
     Rng g(11);
     for (const FrictionLaw law : {FrictionLaw::cone, FrictionLaw::relaxed_cone})
         for (int trial = 0; trial < 20; ++trial) {
-            ConeSweepsPass::law = law, ConeSweepsPass::sweeps = 2000;
+            ConeSweepsPass::law = law;
+            ConeSweepsPass::sweeps = 2000;
             ConeSweepsPass::condim = trial < 10 ? 3 : (trial < 15 ? 4 : 6);
             const ConeSweepsPass pass(g, Regime::random);
             auto p = pass.problem(pass.W, pass.R, pass.b, pass.mu);

@@ -47,8 +47,10 @@ ShapeSpec lattice_shape(Stream& g, ShapeType type, const std::string& name) {
         x = g.pick({0.1, 0.1, 0.2, 1e-6});
     if (type == ShapeType::capsule && g.chance(0.3)) s.size.y() = 0;
     if (type == ShapeType::mesh) s.hull = g.chance(0.5) ? cube_mesh().hull : random_mesh(g, 8).hull;
-    if (type == ShapeType::terrain)
-        s.size = {1, 1, 1}, s.terrain = random_terrain(g, 3, g.pick({0.0, 0.1})).terrain;
+    if (type == ShapeType::terrain) {
+        s.size = {1, 1, 1};
+        s.terrain = random_terrain(g, 3, g.pick({0.0, 0.1})).terrain;
+    }
     if (g.chance(0.2)) s.margin = 0.1;
     return s;
 }
@@ -61,8 +63,10 @@ Quaternion<double> lattice_turn(Stream& g) {
 
 void place_free(AnalyticCase& c, const std::string& body, Stream& g, const Vec3<double>& at) {
     const Quaternion<double> turn = lattice_turn(g);
-    for (int k = 0; k < 3; ++k)
-        c.q(body, k) = at[k], c.q(body, 4 + k) = turn.v[k];
+    for (int k = 0; k < 3; ++k) {
+        c.q(body, k) = at[k];
+        c.q(body, 4 + k) = turn.v[k];
+    }
     c.q(body, 3) = turn.w;
     const double speed = g.pick({0.0, 0.0, 1.0});
     for (int k = 0; k < 6; ++k)
@@ -100,7 +104,8 @@ TEST_CASE("degenerate steps: two shapes of every pair of types on a lattice, ove
                 ToyState t = toy(std::move(c));
                 StepScratch<double> s(t.world);
                 check_regular(t, s, g);
-                ++configurations, touching += !s.contacts.points.empty();
+                ++configurations;
+                touching += !s.contacts.points.empty();
             }
         }
     }
@@ -114,15 +119,18 @@ TEST_CASE("degenerate steps: joints, equalities, friction and actuators exactly 
         CAPTURE(trial);
         Stream g(static_cast<std::uint64_t>(trial), "bounds");
         Settings settings = sweeping();
-        settings.slop = g.pick({0.0, 1e-4}), settings.compliance = g.pick({0.0, 1e-6});
+        settings.slop = g.pick({0.0, 1e-4});
+        settings.compliance = g.pick({0.0, 1e-6});
         ModelBuilder builder;
         const auto add = [&](const char* name, JointType joint, int parent) {
             BodySpec b = solid(name, joint, 1, Vec3<double>::Constant(0.01), Vec3<double>::Unit(g.below(3)));
             b.parent = parent;
             if (g.chance(0.5)) b.placement = {0.1, 0, 0};
             if (g.chance(0.3)) b.dry_friction.assign(joint_nv(joint), g.pick({1e-6, 1.0}));
-            if (joint_nv(joint) == 1)
-                b.lower = g.pick({0.0, -0.5, -unlimited}), b.upper = g.pick({0.0, 0.5, 0.5});
+            if (joint_nv(joint) == 1) {
+                b.lower = g.pick({0.0, -0.5, -unlimited});
+                b.upper = g.pick({0.0, 0.5, 0.5});
+            }
             if (joint == JointType::spherical) b.upper = g.pick({0.5, pi, unlimited});
             return builder.add_body(b);
         };
@@ -131,23 +139,33 @@ TEST_CASE("degenerate steps: joints, equalities, friction and actuators exactly 
         const int rail = add("rail", JointType::prismatic, -1), ship = add("ship", JointType::free, -1);
         const auto hold = [&](EqualityType type, int a, int b, double chance) {
             EqualitySpec e;
-            e.name = "hold" + std::to_string(a) + "_" + std::to_string(b), e.type = type, e.body_a = a,
+            e.name = "hold" + std::to_string(a) + "_" + std::to_string(b);
+            e.type = type;
+            e.body_a = a;
             e.body_b = b;
             if (g.chance(chance)) builder.add_equality(e);
         };
-        hold(EqualityType::connect, ship, head, 0.3), hold(EqualityType::weld, ship, -1, 0.3);
-        hold(EqualityType::coupling, rail, arm, 0.3), hold(EqualityType::weld, hand, rail, 0.2);
+        hold(EqualityType::connect, ship, head, 0.3);
+        hold(EqualityType::weld, ship, -1, 0.3);
+        hold(EqualityType::coupling, rail, arm, 0.3);
+        hold(EqualityType::weld, hand, rail, 0.2);
         ActuatorSpec a;
-        a.name = "servo", a.type = g.pick({ActuatorType::servo, ActuatorType::velocity}), a.body = rail,
-        a.kp = 2, a.kd = g.pick({0.0, 1.0});
-        a.force_lower = -1, a.force_upper = 1, a.control_upper = 0.5;
+        a.name = "servo";
+        a.type = g.pick({ActuatorType::servo, ActuatorType::velocity});
+        a.body = rail;
+        a.kp = 2;
+        a.kd = g.pick({0.0, 1.0});
+        a.force_lower = -1;
+        a.force_upper = 1;
+        a.control_upper = 0.5;
         builder.add_actuator(a);
         Model m = builder.build();
         ShapeSet none = build_shapes(m, {});
         ToyState t{World(std::move(m), std::move(none), settings), {}, {}, {}};
         const World& w = t.world;
         t.theta = w.model.layout.nominal();
-        t.x = VecX<double>::Zero(w.nx()), t.u = VecX<double>::Constant(w.nu(), g.pick({0.0, 0.5}));
+        t.x = VecX<double>::Zero(w.nx());
+        t.u = VecX<double>::Constant(w.nu(), g.pick({0.0, 0.5}));
         VecX<double> d = VecX<double>::Zero(w.nv());
         for (double& x : d)
             x = g.chance(0.3) ? g.pick({0.5, -0.5}) : 0;
@@ -179,25 +197,33 @@ constexpr double exact_radius = 0.125;
 
 AnalyticCase resting_ball(double gap, double restitution = 0, double fall = 0) {
     Settings settings = sweeping();
-    settings.slop = 0.0078125, settings.time_step = 0.0009765625;
+    settings.slop = 0.0078125;
+    settings.time_step = 0.0009765625;
     AnalyticScene scene(settings);
     scene.add_ground(1, restitution);
     scene.add_ball("ball", 2, exact_radius, 0.5, restitution);
     AnalyticCase c = scene.build();
-    c.q("ball", 2) = exact_radius + gap, c.v("ball", 0) = 0.25, c.v("ball", 1) = 0.125,
-                c.v("ball", 2) = -fall;
+    c.q("ball", 2) = exact_radius + gap;
+    c.v("ball", 0) = 0.25;
+    c.v("ball", 1) = 0.125;
+    c.v("ball", 2) = -fall;
     return c;
 }
 
 AnalyticCase slider(double at, double limit) {
     Settings settings = sweeping();
-    settings.time_step = 0.0009765625, settings.slop = 0.0078125;
+    settings.time_step = 0.0009765625;
+    settings.slop = 0.0078125;
     AnalyticScene scene(settings, {0, 0, 0});
     BodySpec b = solid("slider", JointType::prismatic, 1, Vec3<double>::Constant(0.01));
     b.upper = limit;
     const int body = scene.add(b);
     ActuatorSpec a;
-    a.name = "servo", a.type = ActuatorType::general, a.body = body, a.gain = 1, a.bias = {0, -2, 0},
+    a.name = "servo";
+    a.type = ActuatorType::general;
+    a.body = body;
+    a.gain = 1;
+    a.bias = {0, -2, 0};
     a.force_upper = 1;
     scene.add(a);
     AnalyticCase c = scene.build();
@@ -280,7 +306,8 @@ TEST_CASE(
 TEST_CASE("degenerate steps: the gradient by friction at 0 is that at a small friction") {
     KinkyState k("no friction", resting_ball(-0.001));
     const int friction = k.t.world.shapes.friction.at(1);
-    k.t.theta[friction] = 0, k.dtheta[friction] = 1;
+    k.t.theta[friction] = 0;
+    k.dtheta[friction] = 1;
     StepScratch<double> s(k.t.world);
     Stream g(1, k.name);
     check_regular(k.t, s, g);

@@ -149,7 +149,8 @@ void check_hopeless(SolverType solver, unsigned seed) {
         entry = gauss(g);
     for (double& entry : b)
         entry = gauss(g);
-    J.row(3) = -J.row(0), b[0] = b[3] = -1;
+    J.row(3) = -J.row(0);
+    b[0] = b[3] = -1;
     std::vector<RowType> type;
     std::vector<int> normal;
     for (int c = 0; c < contacts; ++c) {
@@ -219,8 +220,9 @@ std::pair<double, double> braking_distance(SolverType solver, double speed, doub
     AnalyticScene scene(exactly(solver, h, 1e-12));
     scene.add_ground(mu);
     AnalyticCase c = with_box(scene, "block", 0.8, {0.2, 0.2, 0.05}).build();
-    c.q("block", 2) = 0.05, c.v("block", 0) = speed * std::cos(angle),
-                 c.v("block", 1) = speed * std::sin(angle);
+    c.q("block", 2) = 0.05;
+    c.v("block", 0) = speed * std::cos(angle);
+    c.v("block", 1) = speed * std::sin(angle);
     const int steps = static_cast<int>(1.1 * speed / (mu * g0 * h));
     const Sensitivity x = position(c, steps, "block", 0), y = position(c, steps, "block", 1);
     CHECK(x.last.tail(c.world.nv()).cwiseAbs().maxCoeff() <= 1e-9);  // at rest

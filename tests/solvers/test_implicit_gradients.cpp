@@ -53,9 +53,13 @@ StepSlope slope_through_step(const World& w, const StepInputs& at, const VecX<do
         }
         const double now = (side[1] - side[0]) / (2 * e), extrapolated = (16 * last - now) / 15,
                      spread = std::abs(extrapolated - last_extrapolated);
-        if (k > 1 && (!slope.smooth || spread < slope.spread))
-            slope.difference = extrapolated, slope.spread = spread, slope.smooth = true;
-        last = now, last_extrapolated = extrapolated;
+        if (k > 1 && (!slope.smooth || spread < slope.spread)) {
+            slope.difference = extrapolated;
+            slope.spread = spread;
+            slope.smooth = true;
+        }
+        last = now;
+        last_extrapolated = extrapolated;
     }
     return slope;
 }

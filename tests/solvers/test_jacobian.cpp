@@ -78,9 +78,10 @@ TEST_CASE("Jacobian of inverse dynamics: that of dual numbers, for every joint t
             return d;
         };
         const VecX<double> zero = VecX<double>::Zero(m.nv);
-        for (int j = 0; j < m.nv; ++j)
-            dual_q.col(j) = column(VecX<double>::Unit(m.nv, j), zero),
+        for (int j = 0; j < m.nv; ++j) {
+            dual_q.col(j) = column(VecX<double>::Unit(m.nv, j), zero);
             dual_v.col(j) = column(zero, VecX<double>::Unit(m.nv, j));
+        }
         CHECK(apart(by_q, dual_q) <= 1e-12);
         CHECK(apart(by_v, dual_v) <= 1e-12);
     }
@@ -131,9 +132,13 @@ TEST_CASE("Jacobian of forward dynamics: that of its adjoints, row by row, for e
 
 TEST_CASE("Jacobian of a step: that of dual numbers, by every solver whose gradient is implicit") {
     std::vector<Settings> all(4, sweeping());
-    all[0].solver = SolverType::lcp, all[1].solver = SolverType::ncp;
-    all[2].solver = SolverType::ncp, all[2].relaxed = true;
-    all[3].gradient = ImpulseGradient::implicit, all[3].sweeps = 2000, all[3].compliance = 1e-3;
+    all[0].solver = SolverType::lcp;
+    all[1].solver = SolverType::ncp;
+    all[2].solver = SolverType::ncp;
+    all[2].relaxed = true;
+    all[3].gradient = ImpulseGradient::implicit;
+    all[3].sweeps = 2000;
+    all[3].compliance = 1e-3;
     int contacts = 0, between_bodies = 0, limits = 0, sprung = 0, bounces = 0;
     for (const Settings& settings : all)
         for (unsigned seed = 1; seed <= 8; ++seed) {
@@ -144,9 +149,11 @@ TEST_CASE("Jacobian of a step: that of dual numbers, by every solver whose gradi
             run_step(t, s);
             for (const RowBlock& b : s.rows.blocks) {
                 if (s.impulses.lambda[b.row] == 0) continue;
-                contacts += b.kind == RowKind::contact, limits += b.kind == RowKind::limit,
-                    between_bodies += b.last_a >= 0 && b.last_b >= 0;
-                sprung += b.bias == BiasCase::pressed, bounces += b.bias == BiasCase::bounce;
+                contacts += b.kind == RowKind::contact;
+                limits += b.kind == RowKind::limit;
+                between_bodies += b.last_a >= 0 && b.last_b >= 0;
+                sprung += b.bias == BiasCase::pressed;
+                bounces += b.bias == BiasCase::bounce;
             }
             check_step(t, settings.solver == SolverType::pgs ? 1e-6 : 1e-8);
         }
@@ -161,12 +168,14 @@ TEST_CASE("Jacobian of a step: without contact, by either forward dynamics") {
             CAPTURE(seed);
             Rng g(seed);
             Settings settings = sweeping();
-            settings.forward_dynamics = dynamics, settings.time_step = 0.02;
+            settings.forward_dynamics = dynamics;
+            settings.time_step = 0.02;
             Model m = toy_model(g);
             ShapeSet none = build_shapes(m, {});
             ToyState t{World(std::move(m), std::move(none), settings), {}, {}, {}};
             const World& w = t.world;
-            t.theta = w.model.layout.nominal(), t.u = random_vector(w.nu(), g, Regime::random),
+            t.theta = w.model.layout.nominal();
+            t.u = random_vector(w.nu(), g, Regime::random);
             t.x.resize(w.nx());
             t.x << random_configuration(w.model, g, Regime::random), random_vector(w.nv(), g, Regime::random);
             check_step(t, 1e-10);

@@ -56,8 +56,10 @@ std::vector<Variant> step_variants() {
 
 // A variant keeps the numerical settings of the world.
 void set_variant(Settings& s, const Variant& v) {
-    s.solver = v.settings.solver, s.gradient = v.settings.gradient;
-    s.cone_method = v.settings.cone_method, s.relaxed = v.settings.relaxed;
+    s.solver = v.settings.solver;
+    s.gradient = v.settings.gradient;
+    s.cone_method = v.settings.cone_method;
+    s.relaxed = v.settings.relaxed;
     s.impact = v.settings.impact;
     s.forward_dynamics = v.settings.forward_dynamics;
     s.complementarity_aware = v.settings.complementarity_aware;
@@ -93,8 +95,10 @@ struct Agreement {
     int equalities = 0, limits = 0, sprung = 0, thrusters = 0, tendons = 0;
     void add(const World& w, const StepScratch<double>& s) {
         ++states;
-        for (const Actuator& a : w.model.actuators)
-            thrusters += !a.on_joint, tendons += w.model.drives_path(a);
+        for (const Actuator& a : w.model.actuators) {
+            thrusters += !a.on_joint;
+            tendons += w.model.drives_path(a);
+        }
         for (const RowBlock& b : s.rows.blocks) {
             const double* lambda = s.impulses.lambda.data() + b.row;
             if (lambda[0] == 0) continue;
@@ -102,7 +106,8 @@ struct Agreement {
                 b.kind == RowKind::connect || b.kind == RowKind::weld || b.kind == RowKind::coupling;
             limits += b.kind == RowKind::limit || b.kind == RowKind::ball_limit;
             sprung += b.springs.any();
-            located += b.bias == BiasCase::located, bounces += b.bias == BiasCase::bounce;
+            located += b.bias == BiasCase::located;
+            bounces += b.bias == BiasCase::bounce;
             if (b.kind != RowKind::contact) continue;
             ++contacts;
             const signed char* sign = s.rows.chain_sign.data() + b.chain;
@@ -155,7 +160,8 @@ Errors compare(const ToyState& t, Stream& g, Agreement& tally) {
     Matrix rows_x(ndx, ndx), rows_u(ndx, w.nu()), rows_theta(ndx, w.np());
     for (int i = 0; i < ndx; ++i) {
         const StepBars bars = step_bars(solved, s, VecX<double>::Unit(ndx, i));
-        rows_x.row(i) = bars.x.transpose(), rows_u.row(i) = bars.u.transpose(),
+        rows_x.row(i) = bars.x.transpose();
+        rows_u.row(i) = bars.u.transpose();
         rows_theta.row(i) = bars.theta.transpose();
     }
     Errors e;
@@ -257,7 +263,8 @@ TEST_CASE("Jacobian of a step: its products in the toy worlds, by every setting"
         CAPTURE(seed);
         Settings settings;
         set_variant(settings, v);
-        settings.time_step = 0.01, settings.rest_speed = 1e-3;
+        settings.time_step = 0.01;
+        settings.rest_speed = 1e-3;
         Stream g(seed, "products");
         check_products(toy_contact_state(seed, settings), v, g, tally);
         check_products(toy_joint_row_state(seed, settings), v, g, tally);
@@ -348,7 +355,8 @@ TEST_CASE("Jacobian of a step: a board on fifty spheres, by every solver") {
         CAPTURE(std::string(v.name));
         ToyState t{scene.world, scene.theta, scene.x0, VecX<double>::Zero(0)};
         set_variant(t.world.settings, v);
-        t.x[2] = 0.02, t.x[t.world.nq()] = 0.01;
+        t.x[2] = 0.02;
+        t.x[t.world.nq()] = 0.01;
         StepScratch<double> scratch(t.world);
         Stream g(1);
         Agreement tally;
@@ -375,7 +383,8 @@ TEST_CASE("Jacobian of a step: a ball that bounces in its step, located and elas
             v.settings.impact = impact;
             ToyState t{scene.world, scene.theta, scene.x0, VecX<double>::Zero(0)};
             set_variant(t.world.settings, v);
-            t.x[2] = 0.0505, t.x[t.world.nq() + 2] = -1;
+            t.x[2] = 0.0505;
+            t.x[t.world.nq() + 2] = -1;
             Agreement tally;
             Stream g(1);
             check_products(t, v, g, tally);

@@ -57,7 +57,10 @@ struct JointRowStage : ContactStage {
     }
     // Covectors of errors, which the scratch does not have.
     VecX<double> error_bar = VecX<double>::Zero(static_cast<Eigen::Index>(s.rows.error.size()));
-    void clear_bars() override { ContactStage::clear_bars(), error_bar.setZero(); }
+    void clear_bars() override {
+        ContactStage::clear_bars();
+        error_bar.setZero();
+    }
     void add_error_out(const RowBlock& b) {
         out.add<double>(d.rows.error.data() + b.row, error_bar.data() + b.row, b.rows);
     }
@@ -74,7 +77,9 @@ struct ForceRowPass : JointRowStage {
           F_a{g.vec3(Regime::random), g.vec3(Regime::random)},
           F_b{g.vec3(Regime::random), g.vec3(Regime::random)} {
         for_each({RowKind::connect}, [&](const RowBlock& b) { block = b.index == 0 ? b : block; });
-        add_axes_along_direction(g), in.add(F_a, F_a_dual, F_a_bar), in.add(F_b, F_b_dual, F_b_bar);
+        add_axes_along_direction(g);
+        in.add(F_a, F_a_dual, F_a_bar);
+        in.add(F_b, F_b_dual, F_b_bar);
         out.add<double>(d.rows.J.data() + block.values, s.rows.J_bar.data() + block.values, block.length);
     }
     void run_duals() override {
@@ -91,7 +96,8 @@ struct BallRotationPass : JointRowStage {
     Vec3<D> y;
     Vec3<double> y_bar = Vec3<double>::Zero();
     BallRotationPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_configuration_along_direction(g), out.add<Vec3<double>>(y, y_bar);
+        add_configuration_along_direction(g);
+        out.add<Vec3<double>>(y, y_bar);
     }
     void run_duals() override { y = ball_rotation(ball(), x.data()); }
     void run_adjoint() override { ball_rotation_adj(ball(), q(), y_bar, q_bar()); }
@@ -100,8 +106,9 @@ struct BallGapPass : JointRowStage {
     D y;
     double y_bar = 0;
     BallGapPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_configuration_along_direction(g), add_parameters({ball().range.upper, 1}, 1),
-            out.add<double>(y, y_bar);
+        add_configuration_along_direction(g);
+        add_parameters({ball().range.upper, 1}, 1);
+        out.add<double>(y, y_bar);
     }
     void run_duals() override { y = ball_gap(ball(), theta.data(), x.data()); }
     void run_adjoint() override { ball_gap_adj(ball(), q(), y_bar, theta_bar.data(), q_bar()); }
@@ -113,7 +120,8 @@ struct LimitGapPass : ContactStage {
     const JointLimit& l = m.limits[0];
     LimitGapPass(Rng& g, Regime r) : ContactStage(g, r) {
         in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
-        add_parameters({l.range.lower, 1}, 2), out.add<double>(y, y_bar, 2);
+        add_parameters({l.range.lower, 1}, 2);
+        out.add<double>(y, y_bar, 2);
     }
     void run_duals() override {
         for (const int k : {0, 1})
@@ -163,8 +171,12 @@ struct DryFrictionRowPass : JointRowStage {
 // Configuration, coefficients -> Jacobian and error of couplings.
 struct CouplingRowPass : JointRowStage {
     CouplingRowPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_configuration_along_direction(g), add_couplings();
-        for_each({RowKind::coupling}, [&](const RowBlock& b) { add_jacobian_out(b), add_error_out(b); });
+        add_configuration_along_direction(g);
+        add_couplings();
+        for_each({RowKind::coupling}, [&](const RowBlock& b) {
+            add_jacobian_out(b);
+            add_error_out(b);
+        });
     }
     void run_duals() override {
         for_each({RowKind::coupling}, [&](const RowBlock& b) {
@@ -184,8 +196,10 @@ struct EqualityEndsPass : JointRowStage {
     EqualityEnds<D> ends;
     Force<double> a_bar, b_bar;
     EqualityEndsPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_poses_along_direction(g), add_anchors(1, 1);
-        out.add<Transform<double>>(ends.a, a_bar), out.add<Transform<double>>(ends.b, b_bar);
+        add_poses_along_direction(g);
+        add_anchors(1, 1);
+        out.add<Transform<double>>(ends.a, a_bar);
+        out.add<Transform<double>>(ends.b, b_bar);
     }
     void run_duals() override { ends = equality_ends(w, theta.data(), d.kinematics, 1); }
     void run_adjoint() override {
@@ -198,9 +212,13 @@ struct EqualityEndsPass : JointRowStage {
 // Axes, poses, anchors -> Jacobians and errors of connects and welds.
 struct EqualityRowsPass : JointRowStage {
     EqualityRowsPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_axes_along_direction(g), add_poses_along_direction(g), add_anchors(0, 3);
-        for_each({RowKind::connect, RowKind::weld},
-                 [&](const RowBlock& b) { add_jacobian_out(b), add_error_out(b); });
+        add_axes_along_direction(g);
+        add_poses_along_direction(g);
+        add_anchors(0, 3);
+        for_each({RowKind::connect, RowKind::weld}, [&](const RowBlock& b) {
+            add_jacobian_out(b);
+            add_error_out(b);
+        });
     }
     void run_duals() override {
         for_each({RowKind::connect, RowKind::weld}, [&](const RowBlock& b) {
@@ -218,8 +236,10 @@ struct EqualityRowsPass : JointRowStage {
 // All of these together.
 struct BlockRowsPass : JointRowStage {
     BlockRowsPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_configuration_along_direction(g), add_axes_along_direction(g), add_poses_along_direction(g),
-            add_anchors(0, 3);
+        add_configuration_along_direction(g);
+        add_axes_along_direction(g);
+        add_poses_along_direction(g);
+        add_anchors(0, 3);
         add_couplings();
         add_parameters(w.time_step, 1);
         out.add<double>(d.rows.J, s.rows.J_bar);
@@ -247,7 +267,8 @@ struct EqualityBiasPass : JointRowStage {
                    b.rows);
             out.add<double>(d.rows.recovery.data() + b.row, s.rows.recovery_bar.data() + b.row, b.rows);
         });
-        add_parameters(w.erp, 1), add_parameters(w.time_step, 1);
+        add_parameters(w.erp, 1);
+        add_parameters(w.time_step, 1);
     }
     void run_duals() override {
         for_each({RowKind::connect, RowKind::weld, RowKind::coupling},

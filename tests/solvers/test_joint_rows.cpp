@@ -10,7 +10,10 @@ namespace {
 
 BodySpec rod(const char* name, int parent, JointType joint, const Vec3<double>& placement) {
     BodySpec s;
-    s.name = name, s.parent = parent, s.joint = joint, s.axis = Vec3<double>::UnitY(),
+    s.name = name;
+    s.parent = parent;
+    s.joint = joint;
+    s.axis = Vec3<double>::UnitY();
     s.placement = placement;
     s.mass = {1, {0.25, 0, 0}, Vec3<double>(1e-3, 0.02, 0.02).asDiagonal()};
     return s;
@@ -59,7 +62,10 @@ TEST_CASE("joint rows: a four-bar linkage closed by a connect stays closed while
     const int coupler = builder.add_body(rod("coupler", crank, JointType::revolute, {0.5, 0, 0}));
     const int rocker = builder.add_body(rod("rocker", -1, JointType::revolute, {0.5, 0, 0}));
     EqualitySpec loop;
-    loop.name = "loop", loop.body_a = coupler, loop.body_b = rocker, loop.anchor_a = {0.5, 0, 0},
+    loop.name = "loop";
+    loop.body_a = coupler;
+    loop.body_b = rocker;
+    loop.anchor_a = {0.5, 0, 0};
     loop.anchor_b = {0.5, 0, 0};
     builder.add_equality(loop);
     RowTrial motion(build(builder));
@@ -81,9 +87,15 @@ TEST_CASE("joint rows: a weld carries a body, and a body welded to the world sta
     const int lamp = builder.add_body(rod("lamp", -1, JointType::free, {0, 0, 0}));
     EqualitySpec weld;
     weld.type = EqualityType::weld;
-    weld.name = "grip", weld.body_a = load, weld.body_b = arm, weld.anchor_b = {0.5, 0, 0};
+    weld.name = "grip";
+    weld.body_a = load;
+    weld.body_b = arm;
+    weld.anchor_b = {0.5, 0, 0};
     builder.add_equality(weld);
-    weld.name = "ceiling", weld.body_a = lamp, weld.body_b = -1, weld.anchor_b = {0, 3, 2};
+    weld.name = "ceiling";
+    weld.body_a = lamp;
+    weld.body_b = -1;
+    weld.anchor_b = {0, 3, 2};
     builder.add_equality(weld);
     RowTrial motion(build(builder));
     const Model& m = motion.w.model;
@@ -102,11 +114,15 @@ TEST_CASE("joint rows: a coupling makes one joint follow another") {
     const int a = builder.add_body(rod("a", -1, JointType::revolute, {0, 0, 0})),
               b = builder.add_body(rod("b", -1, JointType::revolute, {0, 1, 0}));
     EqualitySpec gears;
-    gears.type = EqualityType::coupling, gears.name = "gears", gears.body_a = a, gears.body_b = b,
+    gears.type = EqualityType::coupling;
+    gears.name = "gears";
+    gears.body_a = a;
+    gears.body_b = b;
     gears.coupling = {0, -2};
     builder.add_equality(gears);
     RowTrial motion(build(builder));
-    motion.x[motion.w.nq()] = 2, motion.x[motion.w.nq() + 1] = -1;
+    motion.x[motion.w.nq()] = 2;
+    motion.x[motion.w.nq() + 1] = -1;
     motion.run(500);
     CHECK(std::abs(motion.x[0] + 2 * motion.x[1]) < 1e-4);
     CHECK(std::abs(motion.x[1]) > 0.1);
@@ -115,7 +131,9 @@ TEST_CASE("joint rows: a coupling makes one joint follow another") {
 TEST_CASE("joint rows: a coupling of one joint holds it at its offset") {
     ModelBuilder builder;
     EqualitySpec hold;
-    hold.type = EqualityType::coupling, hold.name = "hold", hold.coupling[0] = 0.4;
+    hold.type = EqualityType::coupling;
+    hold.name = "hold";
+    hold.coupling[0] = 0.4;
     hold.body_a = builder.add_body(rod("a", -1, JointType::revolute, {0, 0, 0}));
     builder.add_equality(hold);
     RowTrial motion(build(builder));
@@ -128,9 +146,11 @@ TEST_CASE(
     "joint rows: dry friction stops a slider after v m/f seconds and then holds it against less than f") {
     ModelBuilder builder;
     BodySpec slider = rod("slider", -1, JointType::prismatic, {0, 0, 0});
-    slider.axis = Vec3<double>::UnitX(), slider.dry_friction = {2};
+    slider.axis = Vec3<double>::UnitX();
+    slider.dry_friction = {2};
     ActuatorSpec push;
-    push.name = "push", push.body = builder.add_body(slider);
+    push.name = "push";
+    push.body = builder.add_body(slider);
     builder.add_actuator(push);
     RowTrial motion(build(builder));
     const auto v = [&]() -> double& { return motion.x[motion.w.nq()]; };

@@ -94,7 +94,9 @@ struct LanePaths {
                 CHECK(of_lanes[i].converged == mine.converged);
             }
             if (back) {
-                theta_bar[i].setZero(), x_bar[i].setZero(), u_bar[i].setZero();
+                theta_bar[i].setZero();
+                x_bar[i].setZero();
+                u_bar[i].setZero();
                 scratch.clear_bars();
                 step_adj(w, parameters[i], x[i].data(), u[i].data(), scratch, bar[i].data(),
                          theta_bar[i].data(), x_bar[i].data(), u_bar[i].data());

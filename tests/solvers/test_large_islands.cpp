@@ -84,7 +84,8 @@ Result step_and_pull_back(Heap heap, int max_dense_rows) {
              r.x_bar.data(), u_bar.data());
     r.residual = solver_residual(w, s);
     r.factored = s.rows.islands.front().factored;
-    r.swept = s.impulses.any_swept(), r.recovered_by_sweeps = s.recovery.any_swept();
+    r.swept = s.impulses.any_swept();
+    r.recovered_by_sweeps = s.recovery.any_swept();
     return r;
 }
 
@@ -103,11 +104,13 @@ std::vector<NamedSettings> all_settings() {
     };
     add("pgs").solver = SolverType::pgs;
     Settings& implicit = add("pgs, implicit");
-    implicit.solver = SolverType::pgs, implicit.gradient = ImpulseGradient::implicit;
+    implicit.solver = SolverType::pgs;
+    implicit.gradient = ImpulseGradient::implicit;
     add("lcp").solver = SolverType::lcp;
     add("ncp").solver = SolverType::ncp;
     Settings& relaxed = add("ncp, relaxed");
-    relaxed.solver = SolverType::ncp, relaxed.relaxed = true;
+    relaxed.solver = SolverType::ncp;
+    relaxed.relaxed = true;
     add("ncp by ADMM").cone_method = ConeMethod::admm;
     return all;
 }
@@ -261,8 +264,10 @@ Json humanoid_heap() {
             {{"name", name}, {"type", "plane"}, {"position", position}, {"rpy_deg", turn}});
     };
     constexpr double half = 0.3;
-    wall("left", {-half, 0, 0}, {0, 90, 0}), wall("right", {half, 0, 0}, {0, -90, 0});
-    wall("front", {0, -half, 0}, {-90, 0, 0}), wall("back", {0, half, 0}, {90, 0, 0});
+    wall("left", {-half, 0, 0}, {0, 90, 0});
+    wall("right", {half, 0, 0}, {0, -90, 0});
+    wall("front", {0, -half, 0}, {-90, 0, 0});
+    wall("back", {0, half, 0}, {90, 0, 0});
     for (int i = 0; i < 4; ++i) {
         const std::string name = "h" + std::to_string(i);
         scene["models"].push_back({{"name", name},
@@ -271,7 +276,8 @@ Json humanoid_heap() {
                                    {"rpy_deg", {90.0 + 20 * i, 40.0 * i, 70.0 * i}}});
         for (const char* side : {"right", "left"}) {
             Json& joints = scene["initial"]["joints"];
-            joints[name + "/" + side + "_hip_y"] = -1.5, joints[name + "/" + side + "_knee"] = -2.0;
+            joints[name + "/" + side + "_hip_y"] = -1.5;
+            joints[name + "/" + side + "_knee"] = -2.0;
         }
     }
     return scene;

@@ -47,13 +47,16 @@ struct PostponeDampingPass : LateStage {
         for (std::vector<double>* x : {&tau, &B})
             for (double& entry : *x)
                 entry = g.normal();
-        in.add(tau, tau_dual, s.tau_bar), in.add(B, B_dual, s.B_bar);
+        in.add(tau, tau_dual, s.tau_bar);
+        in.add(B, B_dual, s.B_bar);
         add_velocity(in);
         if (integrator == Integrator::mujoco_euler) add_parameters(m.damping, w.nv());
-        out.add<double>(d.tau, tau_after_bar), out.add<double>(d.late_damping.D, s.late_damping.D_bar);
+        out.add<double>(d.tau, tau_after_bar);
+        out.add<double>(d.late_damping.D, s.late_damping.D_bar);
     }
     void run_duals() override {
-        d.tau = tau_dual, d.B = B_dual;
+        d.tau = tau_dual;
+        d.B = B_dual;
         postpone_damping(w, theta.data(), x.data() + w.nq(), d.tau.data(), d.B.data(), d.late_damping);
     }
     void run_adjoint() override {
@@ -61,7 +64,8 @@ struct PostponeDampingPass : LateStage {
         postpone_damping(w, t.theta.data(), v(), tau_now.data(), B_now.data(), s.late_damping);
         postpone_damping_adj(w, v(), s.late_damping, tau_after_bar.data(), theta_bar.data(), v_bar(),
                              B_bar.data());
-        add(tau_after_bar, s.tau_bar), add(B_bar, s.B_bar);
+        add(tau_after_bar, s.tau_bar);
+        add(B_bar, s.B_bar);
     }
 };
 
@@ -71,8 +75,11 @@ struct DampLatePass : LateStage {
     DampLatePass(Rng& g, Regime) : LateStage(g), v_after_bar(w.nv()) {
         for (double& each : s.late_damping.D)
             each = g.uniform(0.5, 2);
-        add_velocity(in), in.add(s.v_next, d.v_next, s.v_next_bar), in.add(M, M_dual, s.free_motion.M_bar);
-        in.add(s.late_damping.D, d.late_damping.D, s.late_damping.D_bar), add_parameters(w.time_step, 1);
+        add_velocity(in);
+        in.add(s.v_next, d.v_next, s.v_next_bar);
+        in.add(M, M_dual, s.free_motion.M_bar);
+        in.add(s.late_damping.D, d.late_damping.D, s.late_damping.D_bar);
+        add_parameters(w.time_step, 1);
         out.add<double>(d.late_damping.v, v_after_bar);
     }
     void run_duals() override {

@@ -16,24 +16,29 @@ constexpr double ball_size = 0.125;
 
 AnalyticCase dropped_ball(double h, double z0, double v0, double e, Impact impact) {
     Settings s = rigid(h);
-    s.rest_speed = 1e-3, s.impact = impact;
+    s.rest_speed = 1e-3;
+    s.impact = impact;
     AnalyticScene scene(s);
     scene.add_ground(1, e);
     scene.add_ball("ball", 0.7, ball_size);
     AnalyticCase c = scene.build();
-    c.q("ball", 2) = ball_size + z0, c.v("ball", 2) = v0;
+    c.q("ball", 2) = ball_size + z0;
+    c.v("ball", 2) = v0;
     return c;
 }
 
 // Two equal, perfectly elastic balls in line without gravity, the second at rest.
 AnalyticCase two_balls(double h, double x1, double x2, double v0, Impact impact) {
     Settings s = rigid(h);
-    s.rest_speed = 1e-3, s.impact = impact;
+    s.rest_speed = 1e-3;
+    s.impact = impact;
     AnalyticScene scene(s, Vec3<double>::Zero());
     for (const char* name : {"first", "second"})
         scene.add_ball(name, 1, ball_size, 1, 1);
     AnalyticCase c = scene.build();
-    c.q("first", 0) = x1, c.q("second", 0) = x2, c.v("first", 0) = v0;
+    c.q("first", 0) = x1;
+    c.q("second", 0) = x2;
+    c.v("first", 0) = v0;
     return c;
 }
 
@@ -41,7 +46,9 @@ AnalyticCase two_balls(double h, double x1, double x2, double v0, Impact impact)
 ToyState bouncing_state(Rng& g, SolverType solver) {
     for (;;) {
         Settings settings = sweeping();
-        settings.solver = solver, settings.impact = Impact::located, settings.rest_speed = 1e-3,
+        settings.solver = solver;
+        settings.impact = Impact::located;
+        settings.rest_speed = 1e-3;
         settings.time_step = 0.01;
         ToyState t = toy_contact_state(static_cast<unsigned>(g.engine()), settings);
         StepScratch<double> s(t.world);

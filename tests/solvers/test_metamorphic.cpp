@@ -89,7 +89,9 @@ TEST_CASE("metamorphic: all intended contacts of the yard occur") {
                               "target", "high", "low", "tip"}) {
         CAPTURE(shape);
         Term t;
-        t.kind = TermKind::impulse, t.running = true, t.shape = c.world.shapes.index(shape);
+        t.kind = TermKind::impulse;
+        t.running = true;
+        t.shape = c.world.shapes.index(shape);
         CHECK(loss(c, steps, {t}).value > 0.1);
     }
 }
@@ -99,7 +101,8 @@ TEST_CASE(
     for (const int quarters : {0, 1, 2, 3}) {
         CAPTURE(quarters);
         View plain, view;
-        view.quarters = quarters, view.move = {3.7, -1.2, 0.8};
+        view.quarters = quarters;
+        view.move = {3.7, -1.2, 0.8};
         // the tangents of other normals rotate with them only for half turns
         plain.oblique = view.oblique = quarters % 2 == 0;
         const AnalyticCase a = yard(plain, 500), b = yard(view, 500);
@@ -189,11 +192,17 @@ void check_units(const View& view, double tolerance) {
 
 TEST_CASE("metamorphic: other units of mass, length and time; powers of two give the same bits") {
     View view;
-    view.mass = 4, view.length = 0.5, view.time = 2;
+    view.mass = 4;
+    view.length = 0.5;
+    view.time = 2;
     check_units(view, 0);
-    view.mass = 1.0 / 1024, view.length = 1024, view.time = 0.25;
+    view.mass = 1.0 / 1024;
+    view.length = 1024;
+    view.time = 0.25;
     check_units(view, 0);
-    view.mass = 3, view.length = 0.7, view.time = 1.3;
+    view.mass = 3;
+    view.length = 0.7;
+    view.time = 1.3;
     check_units(view, 1e-9);
 }
 
@@ -202,7 +211,8 @@ TEST_CASE("metamorphic: other units of mass, length and time; powers of two give
 TEST_CASE("metamorphic: two copies of a world in one scene move like a single copy") {
     const View here;
     View there;
-    there.move = {30, -20, 0}, there.quarters = 1;
+    there.move = {30, -20, 0};
+    there.quarters = 1;
     const std::pair<const View*, std::string> copies[2] = {{&here, "_a"}, {&there, "_b"}};
     AnalyticScene both_scene = empty_yard(here, 50);
     for (const auto& [view, tag] : copies)
@@ -222,7 +232,9 @@ TEST_CASE("metamorphic: two copies of a world in one scene move like a single co
         AnalyticCase alone = scene.build();
         start_yard(alone, *view, tag);
         const Sensitivity s = loss(alone, steps, goal(alone, *view, tag));
-        sum += s.value, friction += s.to("shapes/ground/friction"), gravity += s.to("world/gravity", 2);
+        sum += s.value;
+        friction += s.to("shapes/ground/friction");
+        gravity += s.to("world/gravity", 2);
         for (const Body& body : alone.world.model.bodies) {
             CAPTURE(body.name);
             const Body& twin = both.body(body.name);
@@ -265,7 +277,8 @@ TEST_CASE("metamorphic: saved and loaded half-way") {
     const char* at = saved.c_str();
     for (double& x : second.x) {
         char* end = nullptr;
-        x = std::strtod(at, &end), at = end;
+        x = std::strtod(at, &end);
+        at = end;
     }
     const Sensitivity rest = loss(second, steps - steps / 2, terms);
     CHECK(rest.last == expected.last);

@@ -60,7 +60,9 @@ struct PgsPass : StagePass {
             if (type[i] == RowType::friction) mu[i] = g.uniform(0.2, 1);
             start[i] = g.around_zero(r);
         }
-        in.add(A, A_dual, A_bar), in.add(b, b_dual, b_bar), in.add(mu, mu_dual, mu_bar);
+        in.add(A, A_dual, A_bar);
+        in.add(b, b_dual, b_bar);
+        in.add(mu, mu_dual, mu_bar);
         in.add(start, start_dual, start_bar);
         out.add<double>(solution_dual, solution_bar);
         solution = start;
@@ -88,9 +90,11 @@ struct PgsPass : StagePass {
             for (size_t k = 0; moves && k < rows; ++k)  // x of row, row - 1, ... as read
                 if (x[-static_cast<int>(k)] != 0) A_matters[row * rows + (row + rows - k) % rows] = true;
             if (n + rows < static_cast<size_t>(tape.sweeps) * rows) continue;
-            free += unilateral && moves, clamped += unilateral && !moves, sticking += !unilateral && moves;
-            sliding_up += !unilateral && bound > 0 && *x == bound,
-                sliding_down += !unilateral && bound > 0 && *x == -bound;
+            free += unilateral && moves;
+            clamped += unilateral && !moves;
+            sticking += !unilateral && moves;
+            sliding_up += !unilateral && bound > 0 && *x == bound;
+            sliding_down += !unilateral && bound > 0 && *x == -bound;
         }
         const auto count = [](const std::vector<bool>& flags) {
             return static_cast<int>(std::ranges::count(flags, true));
@@ -116,7 +120,8 @@ TEST_CASE("adjoint: pgs") {
         for (const double tolerance : {0.0, 1e-2}) {
             CAPTURE(sweeps);
             CAPTURE(tolerance);
-            PgsPass::sweeps = sweeps, PgsPass::tolerance = tolerance;
+            PgsPass::sweeps = sweeps;
+            PgsPass::tolerance = tolerance;
             check_pass<PgsPass>(1e-11);
         }
     for (const int met :
@@ -139,7 +144,9 @@ struct SmallPgs {
         PgsTape<double> tape;
         pgs(p, 4, 0, tape, x);
         pgs_adj(p, tape, bar, {A_bar}, b_bar, mu_bar);
-        value = x[1], by_mu = mu_bar[1], by_b = b_bar[1];
+        value = x[1];
+        by_mu = mu_bar[1];
+        by_b = b_bar[1];
         const D A_dual[4] = {2.0, 0.0, 0.0, 3.0};
         const auto along = [&](double d_b, double d_mu) {
             const D b_dual[2] = {b_normal, {b_friction, d_b}}, mu_dual[2] = {0.0, {mu, d_mu}};
@@ -148,7 +155,8 @@ struct SmallPgs {
             pgs(MlcpView<D>{2, A_dual, b_dual, type, normal, mu_dual, 0}, 4, 0, duals, y);
             return y[1].d;
         };
-        by_b_dual = along(1, 0), by_mu_dual = along(0, 1);
+        by_b_dual = along(1, 0);
+        by_mu_dual = along(0, 1);
     }
 };
 

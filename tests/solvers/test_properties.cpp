@@ -40,7 +40,8 @@ struct Tally {
     std::set<std::pair<ShapeType, ShapeType>> pairs;
 
     void add(const World& w, const StepScratch<double>& s) {
-        ++states, with_contacts += !s.contacts.points.empty();
+        ++states;
+        with_contacts += !s.contacts.points.empty();
         for (const RowBlock& block : s.rows.blocks) {
             rows.insert(block.kind);
             if (block.unilateral()) biases.insert(block.bias);
@@ -173,7 +174,8 @@ private:
                     gap = std::max(gap, value_of(c.geometry.gap));
             }
         };
-        missing(used_.contacts, duals_.contacts), missing(duals_.contacts, used_.contacts);
+        missing(used_.contacts, duals_.contacts);
+        missing(duals_.contacts, used_.contacts);
         return gap;
     }
 
@@ -212,7 +214,8 @@ private:
         double fd = 0, error = std::numeric_limits<double>::infinity();
         ++tally_.stencils;
         for (double e = 1e-6; e > 5e-9 && error > central_tolerance; e *= 0.1) {
-            fd = slope(e), error = std::max(0.0, std::abs(fd - adjoint) - roundoff / e) / scale;
+            fd = slope(e);
+            error = std::max(0.0, std::abs(fd - adjoint) - roundoff / e) / scale;
             if (!same) {
                 ++tally_.rejected;
                 return {};
@@ -253,8 +256,10 @@ std::string report(RandomCase c, const std::string& wrong) {
         return !check_case({c.world, c.state, size}, unused).empty();
     });
     std::string text = wrong;
-    text += "\nshrunk: ", text += check_case(c, unused);
-    text += "\nreplay: COSTATE_SEED=", text += c.text();
+    text += "\nshrunk: ";
+    text += check_case(c, unused);
+    text += "\nreplay: COSTATE_SEED=";
+    text += c.text();
     text += " build/tests/costate_tests --source-file='*/test_properties.cpp'";
     return text;
 }

@@ -17,7 +17,9 @@ namespace {
 ToyState deep_state(Rng& g, SolverType solver) {
     for (;;) {
         Settings settings = sweeping();
-        settings.solver = solver, settings.slop = 1e-3, settings.time_step = 0.01;
+        settings.solver = solver;
+        settings.slop = 1e-3;
+        settings.time_step = 0.01;
         settings.recovery_speed = g.uniform(0, 1) < 0.5 ? 0.05 : 100;
         ToyState t = toy_contact_state(static_cast<unsigned>(g.engine()), settings);
         StepScratch<double> s(t.world);
@@ -35,7 +37,10 @@ struct RecoverPositionsPass : ContactStage {
     std::vector<D> v_next_dual;
     RecoverPositionsPass(Rng& g, Regime)
         : ContactStage(deep_state(g, SolverType::pgs), ForwardDynamics::crba) {
-        v_next = s.v_next, v_next_dual = d.v_next, v_next_bar = v_next, w_bar = v_next;
+        v_next = s.v_next;
+        v_next_dual = d.v_next;
+        v_next_bar = v_next;
+        w_bar = v_next;
         const auto along = [&](const auto& value, auto& dual, auto& bar) {
             in.add_along_direction(g, [&](Inputs& all) { all.add(value, dual, bar); });
         };

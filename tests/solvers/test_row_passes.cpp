@@ -50,7 +50,8 @@ struct RowsStage : ContactStage {
         });
         for (const ParameterSlice& slice : {w.time_step, w.erp, w.slop, w.compliance})
             add_parameters(slice, 1);
-        add_springs(g), add_limits(g);
+        add_springs(g);
+        add_limits(g);
     }
 };
 
@@ -79,7 +80,8 @@ struct ContactFrictionPass : StagePass {
 // Axes, contact frames, friction -> Jacobians of contacts, friction of their rows.
 struct ContactRowsPass : RowsStage {
     ContactRowsPass(Rng& g, Regime r) : RowsStage(g, r) {
-        add_axes(g), add_frames_and_friction();
+        add_axes(g);
+        add_frames_and_friction();
         for (const RowBlock& b : s.rows.blocks) {
             if (b.kind != RowKind::contact) continue;
             out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, b.rows * b.length);
@@ -105,8 +107,10 @@ struct RowCompliancePass : RowsStage {
         for (const ParameterSlice& slice : {w.time_step, w.erp, w.compliance})
             add_parameters(slice, 1);
         add_springs(g);
-        for (size_t n = 0; n < c.size(); ++n)
-            out.add<double>(c[n].R, c_bar[n].R), out.add<double>(c[n].erp, c_bar[n].erp);
+        for (size_t n = 0; n < c.size(); ++n) {
+            out.add<double>(c[n].R, c_bar[n].R);
+            out.add<double>(c[n].erp, c_bar[n].erp);
+        }
     }
     void run_duals() override {
         for (size_t n = 0; n < c.size(); ++n)
@@ -139,7 +143,9 @@ struct BlockBiasPass : RowsStage {
 
 struct MakeRowsPass : RowsStage {
     MakeRowsPass(Rng& g, Regime r) : RowsStage(g, r) {
-        add_axes(g), add_frames_and_friction(), add_what_bias_reads(g);
+        add_axes(g);
+        add_frames_and_friction();
+        add_what_bias_reads(g);
         out.add<double>(d.rows.J, s.rows.J_bar);
         out.add<double>(d.rows.beta, s.rows.beta_bar);
         out.add<double>(d.rows.recovery, s.rows.recovery_bar);

@@ -33,13 +33,17 @@ void add_sensors(World& w, SensorKind kind) {
     s.kind = kind;
     switch (traits_of(kind).subject) {
         case SensorSubject::scan:
-            s.rows = 2, s.columns = 3, s.spacing_x = 0.03, s.spacing_y = 0.02;
+            s.rows = 2;
+            s.columns = 3;
+            s.spacing_x = 0.03;
+            s.spacing_y = 0.02;
             s.cutoff = 10;
             [[fallthrough]];
         case SensorSubject::frame:
             for (size_t n = 0; n < m.sites.size(); ++n) {
                 Sensor at = s;
-                at.site = static_cast<int>(n), at.body = m.sites[n].body;
+                at.site = static_cast<int>(n);
+                at.body = m.sites[n].body;
                 w.add_sensor(at);
             }
             for (const int body : {0, 2, bodies - 1}) {
@@ -72,14 +76,16 @@ void add_sensors(World& w, SensorKind kind) {
             for (int n = 0; n < m.nu; ++n) {
                 const Actuator& a = m.actuators[n];
                 if (!a.on_joint && traits_of(kind).subject != SensorSubject::actuator) continue;
-                s.actuator = n, s.body = a.body;
+                s.actuator = n;
+                s.body = a.body;
                 w.add_sensor(s);
             }
             return;
         case SensorSubject::bodies:
             for (int a = 0; a < bodies; ++a)
                 for (int b = -1; b < a; ++b) {
-                    s.shapes_a = shapes_of(w, a), s.shapes_b = shapes_of(w, b);
+                    s.shapes_a = shapes_of(w, a);
+                    s.shapes_b = shapes_of(w, b);
                     if (!s.shapes_a.empty() && !s.shapes_b.empty()) w.add_sensor(s);
                 }
             return;
@@ -108,10 +114,12 @@ struct SensorPass : ContactStage {
             add_all_sensors(t.world);
         else
             add_sensors(t.world, static_cast<SensorKind>(kind));
-        y.resize(w.ny()), y_bar.resize(w.ny());
+        y.resize(w.ny());
+        y_bar.resize(w.ny());
         const int bodies = static_cast<int>(m.bodies.size()),
                   shapes = static_cast<int>(w.shapes.shapes.size());
-        add_configuration(in), add_velocity(in);
+        add_configuration(in);
+        add_velocity(in);
         in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
         for (const auto& slice : {m.mass, m.com, m.inertia, m.placement, m.rotation, m.axis_rotation})
             add_parameters_along_direction(g, slice, bodies);
@@ -124,7 +132,8 @@ struct SensorPass : ContactStage {
         for (const auto& slice : {w.shapes.size, w.shapes.position, w.shapes.rotation, w.shapes.friction,
                                   w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, shapes);
-        add_parameters(m.site_position, 1), add_parameters(m.site_rotation, 1);
+        add_parameters(m.site_position, 1);
+        add_parameters(m.site_rotation, 1);
         add_springs(g);
         out.add<double>(y, y_bar);
         if (kind >= 0) inputs_without_effect = count_without_effect();
@@ -157,7 +166,8 @@ struct TiltedScanPass : StepSensorPass {
     static ToyState world(Rng& g, Regime r) {
         ModelBuilder builder;
         BodySpec body = random_body(g, 0, -1, JointType::free);
-        body.placement.setZero(), body.R_PB.setIdentity();
+        body.placement.setZero();
+        body.R_PB.setIdentity();
         builder.add_body(body);
         Model m = builder.build();
         ShapeSpec terrain = toy_shape(g, "terrain", ShapeType::terrain, -1, {0.3, 0.4, 0.5}),
@@ -173,8 +183,14 @@ struct TiltedScanPass : StepSensorPass {
         t.x << random_configuration(t.world.model, g, r), random_vector(t.world.nv(), g, r);
         t.x.head<3>() = Vec3<double>(0, 0, 2) + 0.1 * g.vec3(Regime::random);
         Sensor scan;
-        scan.name = "scan", scan.kind = SensorKind::height_scan, scan.body = 0;
-        scan.rows = 4, scan.columns = 5, scan.spacing_x = 0.31, scan.spacing_y = 0.23, scan.cutoff = 10;
+        scan.name = "scan";
+        scan.kind = SensorKind::height_scan;
+        scan.body = 0;
+        scan.rows = 4;
+        scan.columns = 5;
+        scan.spacing_x = 0.31;
+        scan.spacing_y = 0.23;
+        scan.cutoff = 10;
         t.world.add_sensor(scan);
         turn_all(t, g);
         return t;
@@ -192,7 +208,8 @@ struct SiteFramePass : ContactStage {
         theta = t.theta.cast<D>();
         const size_t body = m.sites[0].body;
         in.add<Transform<double>>(s.kinematics.X[body], d.kinematics.X[body], s.bar.X[body]);
-        add_parameters(m.site_position, 1), add_parameters(m.site_rotation, 1);
+        add_parameters(m.site_position, 1);
+        add_parameters(m.site_rotation, 1);
         out.add<Transform<double>>(pose, pose_bar);
     }
     void run_duals() override { pose = site_frame(m, theta.data(), d.kinematics, 0); }
@@ -240,10 +257,14 @@ struct PushWrenchesPass : StagePass {
     VecX<D> theta_dual, wrenches;
     explicit PushWrenchesPass(Rng& g, Regime) : w(toy_contact_state(1).world) {
         PushSpec push{"shove", 2, {0.1, 0.3, 0.4}, {}, {}};
-        for (int k = 0; k < 3; ++k)
-            push.force.push_back(g.vec3(Regime::random)), push.torque.push_back(g.vec3(Regime::random));
+        for (int k = 0; k < 3; ++k) {
+            push.force.push_back(g.vec3(Regime::random));
+            push.torque.push_back(g.vec3(Regime::random));
+        }
         w.add_push(push);
-        theta = w.model.layout.nominal(), theta_bar.setZero(w.np()), theta_dual = theta.cast<D>();
+        theta = w.model.layout.nominal();
+        theta_bar.setZero(w.np());
+        theta_dual = theta.cast<D>();
         wrenches.resize(6 * static_cast<Eigen::Index>(w.model.bodies.size()));
         wrenches_bar.setZero(wrenches.size());
         for (const ParameterSlice& slice : {w.pushes[0].force, w.pushes[0].torque})

@@ -112,10 +112,15 @@ struct SolvingStage : ContactStage {
 // M, J, R -> A of all islands.
 struct DelassusPass : SolvingStage {
     DelassusPass(Rng& g, Regime r) : SolvingStage(g, r) {
-        add_mass_matrix(), add_jacobian(g), in.add(s.rows.R, d.rows.R, s.rows.R_bar);
+        add_mass_matrix();
+        add_jacobian(g);
+        in.add(s.rows.R, d.rows.R, s.rows.R_bar);
         out.add<double>(d.delassus.A, s.delassus.A_bar);
     }
-    void run_duals() override { factor_duals(), delassus(w, d.free_motion.M.data(), d.rows, d.delassus); }
+    void run_duals() override {
+        factor_duals();
+        delassus(w, d.free_motion.M.data(), d.rows, d.delassus);
+    }
     void run_adjoint() override { delassus_adj(w, L(), s.rows, s.delassus, s.free_motion.M_bar.data()); }
 };
 
@@ -127,7 +132,8 @@ struct IslandDelassusPass : DelassusPass {
             island_delassus(w, d.free_motion.M.data(), d.rows, island, d.delassus);
     }
     void run_adjoint() override {
-        s.delassus.Y.resize(s.rows.responses_size), s.delassus.G.resize(s.rows.responses_size);
+        s.delassus.Y.resize(s.rows.responses_size);
+        s.delassus.G.resize(s.rows.responses_size);
         for (const Island& island : s.rows.islands)
             island_delassus_adj(w, L(), s.rows, island, s.delassus, s.free_motion.M_bar.data());
     }
@@ -137,7 +143,8 @@ struct IslandDelassusPass : DelassusPass {
 struct FactoredDelassusPass : SolvingStage {
     FactoredDelassusPass(Rng& g, Regime r) : SolvingStage(g, r) {
         s.delassus.L_bar.assign(M.size(), 0);
-        in.add(s.free_motion.M, d.free_motion.M, s.delassus.L_bar), add_jacobian(g);
+        in.add(s.free_motion.M, d.free_motion.M, s.delassus.L_bar);
+        add_jacobian(g);
         for (const Dof& dof : m.dofs)  // of dofs on no chain
             if (std::ranges::count(s.rows.chain_dof, static_cast<int>(&dof - m.dofs.data())) == 0)
                 inputs_without_effect += dof.depth + 1;
@@ -156,10 +163,14 @@ struct FactoredDelassusPass : SolvingStage {
 // M, J -> W of all islands.
 struct LargeDelassusPass : SolvingStage {
     LargeDelassusPass(Rng& g, Regime r) : SolvingStage(g, r) {
-        add_mass_matrix(), add_jacobian(g);
+        add_mass_matrix();
+        add_jacobian(g);
         out.add<double>(d.delassus.W, s.delassus.W_bar);
     }
-    void run_duals() override { factor_duals(), delassus(w, d.free_motion.M.data(), d.rows, d.delassus); }
+    void run_duals() override {
+        factor_duals();
+        delassus(w, d.free_motion.M.data(), d.rows, d.delassus);
+    }
     void run_adjoint() override { delassus_adj(w, L(), s.rows, s.delassus, s.free_motion.M_bar.data()); }
 };
 
@@ -172,8 +183,10 @@ struct SolveImpulsesPass : SolvingStage {
         };
         if (max_dense_rows > 0)
             add(s.delassus.A, d.delassus.A, s.delassus.A_bar);
-        else
-            add(s.delassus.W, d.delassus.W, s.delassus.W_bar), add(s.rows.R, d.rows.R, s.rows.R_bar);
+        else {
+            add(s.delassus.W, d.delassus.W, s.delassus.W_bar);
+            add(s.rows.R, d.rows.R, s.rows.R_bar);
+        }
         add(s.rows.beta, d.rows.beta, s.rows.beta_bar);
         add(s.rows.bound, d.rows.bound, s.rows.bound_bar);
         add(s.v_free, d.v_free, v_free_bar);
@@ -195,7 +208,8 @@ struct ApplyImpulsesPass : SolvingStage {
     ApplyImpulsesPass(Rng& g, Regime r) : SolvingStage(g, r), dv_bar(s.impulses.dv.size()) {
         for (double& lambda : s.impulses.lambda)
             lambda += g.around_zero(r);
-        add_mass_matrix(), add_jacobian(g);
+        add_mass_matrix();
+        add_jacobian(g);
         in.add(s.impulses.lambda, d.impulses.lambda, s.impulses.lambda_bar);
         out.add<double>(d.impulses.dv, dv_bar);
     }
@@ -216,8 +230,11 @@ struct MassMatrixPass : ContactStage {
     // mass and first moment of a body turning about a fixed axis
     static constexpr int inputs_without_effect = 4;
     MassMatrixPass(Rng& g, Regime r) : ContactStage(g, r) {
-        in.add(s.kinematics.S, d.kinematics.S, s.bar.S), in.add(s.kinematics.I, d.kinematics.I, s.bar.I);
-        in.add(s.B, d.B, s.B_bar), add_parameters(m.armature, m.nv), add_parameters(w.time_step, 1);
+        in.add(s.kinematics.S, d.kinematics.S, s.bar.S);
+        in.add(s.kinematics.I, d.kinematics.I, s.bar.I);
+        in.add(s.B, d.B, s.B_bar);
+        add_parameters(m.armature, m.nv);
+        add_parameters(w.time_step, 1);
         out.add<double>(M_dual, s.free_motion.M_bar);
     }
     void run_duals() override {
@@ -238,11 +255,15 @@ template <ForwardDynamics dynamics> struct FreeAccelerationPass : ContactStage {
     // gravity of the first link
     static constexpr int inputs_without_effect = 3 * 3 + 2;
     FreeAccelerationPass(Rng& g, Regime r) : ContactStage(g, r, dynamics) {
-        in.add(s.kinematics.S, d.kinematics.S, s.bar.S), in.add(s.kinematics.V, d.kinematics.V, s.bar.V);
-        in.add(s.kinematics.I, d.kinematics.I, s.bar.I), in.add(s.tau, d.tau, s.tau_bar),
-            in.add(s.B, d.B, s.B_bar);
-        add_velocity(in), add_parameters(m.gravity, 1), add_parameters(m.armature, m.nv),
-            add_parameters(w.time_step, 1);
+        in.add(s.kinematics.S, d.kinematics.S, s.bar.S);
+        in.add(s.kinematics.V, d.kinematics.V, s.bar.V);
+        in.add(s.kinematics.I, d.kinematics.I, s.bar.I);
+        in.add(s.tau, d.tau, s.tau_bar);
+        in.add(s.B, d.B, s.B_bar);
+        add_velocity(in);
+        add_parameters(m.gravity, 1);
+        add_parameters(m.armature, m.nv);
+        add_parameters(w.time_step, 1);
         out.add<double>(d.free_motion.a, s.free_motion.a_bar);
     }
     void run_duals() override {
@@ -264,7 +285,8 @@ template <ForwardDynamics dynamics> struct FreeAccelerationPass : ContactStage {
 // step that an objective may read.
 template <ForwardDynamics dynamics> struct StepPass : ContactStage {
     StepPass(Rng& g, Regime r) : ContactStage(g, r, dynamics) {
-        add_configuration(in), add_velocity(in);
+        add_configuration(in);
+        add_velocity(in);
         in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
         const int bodies = static_cast<int>(m.bodies.size()),
                   shapes = static_cast<int>(w.shapes.shapes.size());
@@ -281,7 +303,8 @@ template <ForwardDynamics dynamics> struct StepPass : ContactStage {
                                   w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, shapes);
         add_springs(g);
-        add_next_state(), add_poses_and_velocities();
+        add_next_state();
+        add_poses_and_velocities();
         out.add<double>(d.impulses.lambda, s.impulses.lambda_bar);
         for (size_t c = 0; c < s.contacts.points.size(); ++c) {
             out.add<double>(d.contacts.points[c].geometry.gap, s.contacts.points_bar[c].geometry.gap);
@@ -299,8 +322,9 @@ template <ForwardDynamics dynamics> struct StepPass : ContactStage {
 // Placements and rotations of joints, state -> poses and velocities.
 struct ObservePass : ContactStage {
     ObservePass(Rng& g, Regime r) : ContactStage(g, r) {
-        add_configuration(in), add_velocity(in),
-            add_parameters(m.placement, static_cast<int>(m.bodies.size()));
+        add_configuration(in);
+        add_velocity(in);
+        add_parameters(m.placement, static_cast<int>(m.bodies.size()));
         add_parameters(m.rotation, static_cast<int>(m.bodies.size()));
         add_poses_and_velocities();
     }

@@ -122,7 +122,8 @@ std::vector<Settings> exact_settings() {
     std::vector<Settings> all(4, sweeping());
     all[0].solver = SolverType::lcp;
     all[1].solver = all[2].solver = all[3].solver = SolverType::ncp;
-    all[2].cone_method = ConeMethod::admm, all[3].relaxed = true;
+    all[2].cone_method = ConeMethod::admm;
+    all[3].relaxed = true;
     return all;
 }
 
@@ -163,7 +164,8 @@ TEST_CASE("step: with converged sweeps their adjoint equals the implicit one") {
     for (unsigned seed = 1; seed <= 40; ++seed) {
         CAPTURE(seed);
         Settings swept = sweeping(), implicit = sweeping();
-        swept.sweeps = implicit.sweeps = 20000, swept.tolerance = implicit.tolerance = 1e-16;
+        swept.sweeps = implicit.sweeps = 20000;
+        swept.tolerance = implicit.tolerance = 1e-16;
         implicit.gradient = ImpulseGradient::implicit;
         for (const bool joints : {false, true}) {
             swept.compliance = implicit.compliance = joints ? 1e-2 : 1e-4;
@@ -189,7 +191,8 @@ TEST_CASE("step: both forward dynamics give the same step and the same adjoint")
     for (unsigned seed = 1; seed <= 30; ++seed) {
         CAPTURE(seed);
         Settings by_aba = sweeping(), by_crba = sweeping();
-        by_aba.forward_dynamics = ForwardDynamics::aba, by_crba.forward_dynamics = ForwardDynamics::crba;
+        by_aba.forward_dynamics = ForwardDynamics::aba;
+        by_crba.forward_dynamics = ForwardDynamics::crba;
         const ToyState a = toy_contact_state(seed, by_aba), c = toy_contact_state(seed, by_crba);
         StepScratch<double> sa(a.world), sc(c.world);
         CHECK((run_step(a, sa) - run_step(c, sc)).norm() <= 1e-11 * a.x.norm());

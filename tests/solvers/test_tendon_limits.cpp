@@ -21,7 +21,10 @@ Model bound_model(Rng& g, bool soft) {
     std::vector<int> sites;
     for (int i = 0; i < 5; ++i) {
         BodySpec body = random_body(g, i, parents[i], joints[i]);
-        if (joints[i] == J::free) body.placement.setZero(), body.R_PB.setIdentity();
+        if (joints[i] == J::free) {
+            body.placement.setZero();
+            body.R_PB.setIdentity();
+        }
         builder.add_body(body);
         sites.push_back(builder.add_site(
             {"site" + std::to_string(i), i, 0.3 * g.vec3(Regime::random), Mat3<double>::Identity()}));
@@ -60,7 +63,8 @@ template <bool soft> struct TendonLimitPass : StepSensorPass {
             for (const SensorKind kind : {SensorKind::force, SensorKind::torque}) {
                 Sensor sensor;
                 sensor.name = "y" + std::to_string(t.world.sensors.size());
-                sensor.kind = kind, sensor.body = body;
+                sensor.kind = kind;
+                sensor.body = body;
                 t.world.add_sensor(sensor);
             }
         return t;
@@ -139,7 +143,8 @@ TEST_CASE("limits of tendons: a ball on a string falls, is caught without reboun
         for (const RowBlock& b : s.rows.blocks)
             sum += b.side < 0 ? s.impulses.lambda[b.row] : 0;
         if (sum > 0 && caught < 0) caught = at;
-        impulse = sum, ++at;
+        impulse = sum;
+        ++at;
     });
     CHECK(caught * 1e-3 == doctest::Approx(std::sqrt(2 * 0.3 / 9.81)).epsilon(0.02));
     CHECK(x[2] == doctest::Approx(1.7).epsilon(1e-3));

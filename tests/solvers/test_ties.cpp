@@ -112,7 +112,8 @@ TEST_CASE("contact: at a tie the gap's derivative is a one-sided one, and everyt
                 const Vec3<double> d = tie.pieces == two ? g.vec3(Regime::random) : c.normal;
                 const double step = 1e-6, rate = A.lin.dot(d);
                 Placed ahead = a, behind = a;
-                ahead.X.p += step * d, behind.X.p -= step * d;
+                ahead.X.p += step * d;
+                behind.X.p -= step * d;
                 const double right = (gap(ahead, b) - gap(a, b)) / step,
                              left = (gap(a, b) - gap(behind, b)) / step;
                 CAPTURE(right);

@@ -135,7 +135,9 @@ TEST_CASE("waiting blocks: an impact closes a gap that the free velocity leaves 
         t.world.settings.solver = solver;
         t.world.settings.warm_start = false;
         const int nq = t.world.nq();
-        t.x[2] = 0.101, t.x[7 + 2] = 0.251 + 0.001, t.x[nq + 6 + 2] = -10;
+        t.x[2] = 0.101;
+        t.x[7 + 2] = 0.251 + 0.001;
+        t.x[nq + 6 + 2] = -10;
         StepScratch<double> s(t.world), all(t.world);
         const VecX<double> x_next = run_step(t, s);
         CHECK(number_waiting(s) == 0);

@@ -15,7 +15,9 @@ namespace {
 ToyState warm_state(Rng& g, Regime r) {
     ToyState t = busy_contact_state(g, r);
     const World& w = t.world;
-    t.world.settings.warm_start = true, t.world.settings.warm_contacts = 12, t.world.settings.sweeps = 4;
+    t.world.settings.warm_start = true;
+    t.world.settings.warm_contacts = 12;
+    t.world.settings.sweeps = 4;
     t.x.conservativeResizeLike(VecX<double>::Zero(w.nx()));
     StepScratch<double> s(w);
     VecX<double> next(w.nx());
@@ -62,7 +64,8 @@ struct KeepImpulsesPass : WarmStage {
 // State with impulses, controls -> next state with impulses, by a few sweeps.
 struct WarmStepPass : WarmStage {
     WarmStepPass(Rng& g, Regime r) : WarmStage(g, r) {
-        add_configuration(in), add_velocity(in);
+        add_configuration(in);
+        add_velocity(in);
         in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_kept(all); });
         for (const auto& slice : {m.gravity, w.time_step})
@@ -83,7 +86,9 @@ struct WarmStepPass : WarmStage {
 // The scene with the given solver and a sufficient capacity for stored contacts.
 Scene warm_scene(const char* name, int steps, SolverType solver, int sweeps, bool warm = true) {
     Scene s = load_scene(name, steps);
-    s.world.settings.solver = solver, s.world.settings.sweeps = sweeps, s.world.settings.warm_start = warm;
+    s.world.settings.solver = solver;
+    s.world.settings.sweeps = sweeps;
+    s.world.settings.warm_start = warm;
     s.x0.conservativeResizeLike(VecX<double>::Zero(s.world.nx()));
     return s;
 }
@@ -106,7 +111,10 @@ TEST_CASE("adjoint: step with a warm start") { check_pass<WarmStepPass>(1e-11); 
 
 TEST_CASE("warm start: a key is an integer, exact in a double, and distinguishes features") {
     FeaturePair f;
-    f.a = 1, f.b = 2, f.on_a = vertex_feature(3), f.on_b = face_feature(0);
+    f.a = 1;
+    f.b = 2;
+    f.on_a = vertex_feature(3);
+    f.on_b = face_feature(0);
     const double key = feature_key(f);
     CHECK(key > 0);
     CHECK(key < 9007199254740992.0);
@@ -114,8 +122,12 @@ TEST_CASE("warm start: a key is an integer, exact in a double, and distinguishes
     f.normal = {1, 0, 0};
     CHECK(feature_key(f) == key);  // not part of the key
     std::vector<FeaturePair> others(6, f);
-    ++others[0].a, ++others[1].b, ++others[2].on_a.index, ++others[3].on_b.index;
-    others[4].on_a.kind = FeatureKind::edge, others[5].on_b.kind = FeatureKind::side;
+    ++others[0].a;
+    ++others[1].b;
+    ++others[2].on_a.index;
+    ++others[3].on_b.index;
+    others[4].on_a.kind = FeatureKind::edge;
+    others[5].on_b.kind = FeatureKind::side;
     for (const FeaturePair& other : others)
         CHECK(feature_key(other) != key);
 }
@@ -159,8 +171,10 @@ TEST_CASE("warm start: the last active set is right on more than 95 % of the ste
         int islands = 0, guessed = 0;
         rollout.forward(s.theta, s.x0, s.z0, [&](int, const double*, const double* u) {
             if (u == nullptr) return;
-            for (const SolverStatus status : simulation.scratch().impulses.status)
-                ++islands, guessed += status == SolverStatus::guessed;
+            for (const SolverStatus status : simulation.scratch().impulses.status) {
+                ++islands;
+                guessed += status == SolverStatus::guessed;
+            }
         });
         REQUIRE(islands >= 300);
         CHECK(guessed > 0.95 * islands);

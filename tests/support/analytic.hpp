@@ -44,14 +44,19 @@ struct AnalyticCase {
 inline Settings rigid(double h, int sweeps = 50, double compliance = 0) {
     Settings s = sweeping();
     s.gyroscopic = Gyroscopic::explicit_bias;  // its recurrences have a closed form
-    s.time_step = h, s.sweeps = sweeps, s.compliance = compliance, s.slop = 0;
+    s.time_step = h;
+    s.sweeps = sweeps;
+    s.compliance = compliance;
+    s.slop = 0;
     return s;
 }
 
 inline BodySpec solid(const std::string& name, JointType joint, double mass, const Vec3<double>& inertia,
                       const Vec3<double>& axis = Vec3<double>::UnitZ()) {
     BodySpec b;
-    b.name = name, b.joint = joint, b.axis = axis;
+    b.name = name;
+    b.joint = joint;
+    b.axis = axis;
     b.mass = {mass, Vec3<double>::Zero(), inertia.asDiagonal()};
     return b;
 }
@@ -64,7 +69,11 @@ inline BodySpec ball(const std::string& name, double mass, double radius) {
 inline ShapeSpec shape(const std::string& name, ShapeType type, const Vec3<double>& size, double friction = 1,
                        double restitution = 0) {
     ShapeSpec s;
-    s.name = name, s.type = type, s.size = size, s.friction = friction, s.restitution = restitution;
+    s.name = name;
+    s.type = type;
+    s.size = size;
+    s.friction = friction;
+    s.restitution = restitution;
     return s;
 }
 
@@ -80,12 +89,14 @@ public:
     void add(const ActuatorSpec& a) { builder_.add_actuator(a); }
     void motor(int body) {
         ActuatorSpec a;
-        a.name = "motor" + std::to_string(motors_++), a.body = body;
+        a.name = "motor" + std::to_string(motors_++);
+        a.body = body;
         builder_.add_actuator(a);
     }
     // Adds a shape to a body by name, or to the world: "".
     void add(const ShapeSpec& s, const std::string& body = "") {
-        shapes_.push_back(s), carriers_.push_back(body);
+        shapes_.push_back(s);
+        carriers_.push_back(body);
     }
     void add_ball(const std::string& name, double mass, double radius, double friction = 1,
                   double restitution = 0) {
@@ -156,8 +167,12 @@ inline constexpr double afar = 64;
 inline Term point_term(const AnalyticCase& c, TermKind kind, std::string_view body, int axis,
                        const Vec3<double>& point = Vec3<double>::Zero()) {
     Term t;
-    t.kind = kind, t.norm = TermNorm::distance, t.body = c.world.model.body_index(body), t.point = point;
-    t.axes = Vec3<double>::Unit(axis), t.target = Vec3<double>::Constant(-afar);
+    t.kind = kind;
+    t.norm = TermNorm::distance;
+    t.body = c.world.model.body_index(body);
+    t.point = point;
+    t.axes = Vec3<double>::Unit(axis);
+    t.target = Vec3<double>::Constant(-afar);
     return t;
 }
 
@@ -177,7 +192,9 @@ inline Sensitivity velocity(const AnalyticCase& c, int steps, std::string_view b
 // Entry k of the last q of a joint with as many entries in q as in v; and of its last v, which must not be 0.
 inline Sensitivity coordinate(const AnalyticCase& c, int steps, std::string_view body, int k = 0) {
     Term t;
-    t.kind = TermKind::configuration, t.norm = TermNorm::distance, t.dofs = {c.body(body).v0 + k};
+    t.kind = TermKind::configuration;
+    t.norm = TermNorm::distance;
+    t.dofs = {c.body(body).v0 + k};
     t.q_target = c.world.model.neutral_configuration();
     t.q_target[c.body(body).q0 + k] -= afar;
     Sensitivity s = loss(c, steps, {t});
@@ -186,7 +203,9 @@ inline Sensitivity coordinate(const AnalyticCase& c, int steps, std::string_view
 }
 inline Sensitivity rate(const AnalyticCase& c, int steps, std::string_view body, int k = 0) {
     Term t;
-    t.kind = TermKind::joint_velocity, t.norm = TermNorm::distance, t.dofs = {c.body(body).v0 + k};
+    t.kind = TermKind::joint_velocity;
+    t.norm = TermNorm::distance;
+    t.dofs = {c.body(body).v0 + k};
     Sensitivity s = loss(c, steps, {t});
     REQUIRE(s.value > 0);
     if (s.last[c.world.nq() + t.dofs[0]] > 0) return s;
@@ -228,7 +247,8 @@ inline MotionJacobian step_jacobian(const AnalyticCase& c, const VecX<double>& x
         s.clear_bars();
         step_adj(w, c.theta.data(), x.data(), c.u.data(), s, seed.data(), theta_bar.data(), x_bar.data(),
                  u_bar.data());
-        J.x.row(row) = x_bar.transpose(), J.theta.row(row) = theta_bar.transpose(),
+        J.x.row(row) = x_bar.transpose();
+        J.theta.row(row) = theta_bar.transpose();
         J.u.row(row) = u_bar.transpose();
     }
     return J;

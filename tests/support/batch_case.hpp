@@ -28,7 +28,8 @@ struct BatchCase {
     explicit BatchCase(const Settings& settings, unsigned seed = 3) : t(toy_contact_state(seed, settings)) {
         Rng g(seed);
         t.x.conservativeResizeLike(VecX<double>::Zero(w.nx()));
-        theta = t.theta.replicate(batch_size, 1), x = t.x.replicate(batch_size, 1);
+        theta = t.theta.replicate(batch_size, 1);
+        x = t.x.replicate(batch_size, 1);
         VecX<double> noise = VecX<double>::Constant(w.ndx(), 1e-2);
         noise.tail(w.warm_numbers()).setZero();
         for (size_t e = 0; e < batch_size; ++e) {
@@ -84,7 +85,8 @@ inline void call_singly(const BatchCase& c, size_t e, const double* theta, int s
             step(c.w, theta, from, u, s, next.data());
             s.clear_bars();
             step_adj(c.w, theta, from, u, s, bar.data(), of_step.data(), x_bar.data(), u_bar.data());
-            bar = x_bar, of_control_step += of_step;
+            bar = x_bar;
+            of_control_step += of_step;
         }
         theta_bar += of_control_step;
         std::ranges::copy(u_bar, out.u_bar.data() + row(t) * c.nu);
@@ -119,7 +121,8 @@ inline BatchResults run_batch(const BatchCase& c, const BatchOptions& o) {
     CaseBatch batch(c, o);
     BatchResults out(c);
     batch.rollout(batch_steps, c.x.data(), c.u.data(), out.states.data(), out.completed.data());
-    out.residual = batch.residual(), out.unconverged = batch.unconverged();
+    out.residual = batch.residual();
+    out.unconverged = batch.unconverged();
     pull_back(c, batch, out);
     return out;
 }
@@ -136,7 +139,9 @@ inline void check_same(const BatchResults& a, const BatchResults& b) {
 
 inline Settings batch_settings(SolverType solver, bool warm_start) {
     Settings s;
-    s.solver = solver, s.warm_start = warm_start, s.warm_contacts = 12;
+    s.solver = solver;
+    s.warm_start = warm_start;
+    s.warm_contacts = 12;
     if (solver == SolverType::pgs) s.sweeps = 4;
     return s;
 }

@@ -19,8 +19,11 @@ inline void check(int status) {
 class CModel {
 public:
     explicit CModel(costate_model* model) : model_(model, costate_model_free) {
-        nq = costate_model_nq(model), nv = costate_model_nv(model), nu = costate_model_nu(model);
-        nparam = costate_model_nparam(model), nx = costate_model_nx(model);
+        nq = costate_model_nq(model);
+        nv = costate_model_nv(model);
+        nu = costate_model_nu(model);
+        nparam = costate_model_nparam(model);
+        nx = costate_model_nx(model);
         na = costate_model_count(model, COSTATE_ACTIVATION);
         theta.resize(static_cast<size_t>(nparam));
         check(costate_model_get_parameters(model, theta.data(), theta.size()));

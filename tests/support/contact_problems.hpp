@@ -37,8 +37,8 @@ inline ContactProblem contact_problem(Family family, unsigned seed, int condim =
         const double mass = family == Family::heavy_on_light
                                 ? std::pow(10, 4 * (bodies > 1 ? double(i) / (bodies - 1) : 0))
                                 : (stacked ? 1 : std::exp(gauss(g)));
-        inverse_mass.segment<3>(6 * i).setConstant(1 / (0.1 * mass)),
-            inverse_mass.segment<3>(6 * i + 3).setConstant(1 / mass);
+        inverse_mass.segment<3>(6 * i).setConstant(1 / (0.1 * mass));
+        inverse_mass.segment<3>(6 * i + 3).setConstant(1 / mass);
     }
     struct Touch {
         int a, b;
@@ -76,7 +76,10 @@ inline ContactProblem contact_problem(Family family, unsigned seed, int condim =
             const int row = condim * c + r;
             const auto put = [&](int body, const Eigen::Vector3d& point, double sign) {
                 Eigen::Vector3d moment = point.cross(d), force = d;
-                if (r >= 3) moment = (r == 3 ? torsional : rolling) * d, force.setZero();
+                if (r >= 3) {
+                    moment = (r == 3 ? torsional : rolling) * d;
+                    force.setZero();
+                }
                 J.block<1, 3>(row, 6 * body) = sign * moment.transpose();
                 J.block<1, 3>(row, 6 * body + 3) = sign * force.transpose();
             };

@@ -43,7 +43,8 @@ inline bool is_busy(const World& w, const StepScratch<double>& s) {
 inline ToyState busy_contact_state(Rng& g, Regime r) {
     Settings settings = sweeping();
     settings.sweeps = g.uniform(0, 1) < 0.5 ? 4 : 50;
-    settings.slop = 5e-3, settings.recovery_speed = 5;
+    settings.slop = 5e-3;
+    settings.recovery_speed = 5;
     for (;;) {
         ToyState t = toy_contact_state(static_cast<unsigned>(g.engine()), settings);
         const Model& m = t.world.model;
@@ -132,12 +133,16 @@ struct ContactStage : StagePass {
         t.world.settings.max_dense_rows = max_dense_rows;
         step(w, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
         step(w, theta.data(), x.data(), u.data(), d, x_next.data());
-        M = unfactored(m, s.free_motion.M), M_dual = unfactored(m, d.free_motion.M);
+        M = unfactored(m, s.free_motion.M);
+        M_dual = unfactored(m, d.free_motion.M);
         ContactStage::clear_bars();
     }
     void clear_bars() override {
         s.clear_bars();
-        theta_bar.setZero(w.np()), x_bar.setZero(w.ndx()), u_bar.setZero(w.nu()), x_next_bar.setZero(w.ndx());
+        theta_bar.setZero(w.np());
+        x_bar.setZero(w.ndx());
+        u_bar.setZero(w.nu());
+        x_next_bar.setZero(w.ndx());
     }
 
     const double* q() const { return t.x.data(); }
@@ -175,8 +180,10 @@ struct ContactStage : StagePass {
         in.add_along_direction(g, [&](Inputs& all) {
             for (const JointLimit& l : m.limits)
                 add_interval(all, l.range);
-            for (const Actuator& a : m.actuators)
-                add_interval(all, a.control), add_interval(all, a.force);
+            for (const Actuator& a : m.actuators) {
+                add_interval(all, a.control);
+                add_interval(all, a.force);
+            }
         });
     }
     // Stiffness, then damping, of compliant shapes and of the compliant limit. A spring without contact has
@@ -189,10 +196,12 @@ struct ContactStage : StagePass {
                 const auto put = [&](int at, int n) {
                     all.add(t.theta.data() + at, theta.data() + at, theta_bar.data() + at, n);
                 };
-                put(of_shapes.offset, static_cast<int>(shapes)), put(of_limits.offset, 1);
+                put(of_shapes.offset, static_cast<int>(shapes));
+                put(of_limits.offset, 1);
             });
         };
-        add(w.shapes.stiffness, m.limit_stiffness), add(w.shapes.damping, m.limit_damping);
+        add(w.shapes.stiffness, m.limit_stiffness);
+        add(w.shapes.damping, m.limit_damping);
     }
     void add_configuration(Inputs& to) {
         to.add_place(

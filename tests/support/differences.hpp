@@ -64,11 +64,15 @@ struct Differences {
             Vector plus = moved(e), minus = moved(-e), middle(plus.size());
             for (size_t i = 0; i < plus.size(); ++i) {
                 middle[i] = (plus[i] - minus[i]) / (2 * e);
-                plus[i] /= e, minus[i] /= -e;
+                plus[i] /= e;
+                minus[i] /= -e;
             }
-            both.push_back(middle), upper.push_back(plus), lower.push_back(minus);
+            both.push_back(middle);
+            upper.push_back(plus);
+            lower.push_back(minus);
         }
-        central = limit_of(both, steps, 2), below = limit_of(lower, steps, 1),
+        central = limit_of(both, steps, 2);
+        below = limit_of(lower, steps, 1);
         above = limit_of(upper, steps, 1);
     }
 };

@@ -204,9 +204,12 @@ template <> struct Probe<Transform<double>> {
         Mat3<double> R, dR;
         Vec3<double> p, dp;
         for (int i = 0; i < 3; ++i) {
-            p[i] = X.p[i].v, dp[i] = X.p[i].d;
-            for (int j = 0; j < 3; ++j)
-                R(i, j) = X.R(i, j).v, dR(i, j) = X.R(i, j).d;
+            p[i] = X.p[i].v;
+            dp[i] = X.p[i].d;
+            for (int j = 0; j < 3; ++j) {
+                R(i, j) = X.R(i, j).v;
+                dR(i, j) = X.R(i, j).d;
+            }
         }
         const Mat3<double> W = dR * R.transpose();
         const Vec3<double> w(W(2, 1), W(0, 2), W(1, 0));
@@ -230,12 +233,16 @@ template <class X, class XD> struct TenParameterProbe {
     }
     static void tangent(const XD& x, double* d) {
         const auto& [m, h, I] = x;
-        d[0] = m.d, P3::tangent(h, d + 1), SymmetricProbe::tangent(I, d + 4);
+        d[0] = m.d;
+        P3::tangent(h, d + 1);
+        SymmetricProbe::tangent(I, d + 4);
     }
     static X bar(const double* c) { return {c[0], P3::bar(c + 1), SymmetricProbe::bar(c + 4)}; }
     static void covector(const X& b, double* c) {
         const auto& [m, h, I] = b;
-        c[0] = m, P3::covector(h, c + 1), SymmetricProbe::covector(I, c + 4);
+        c[0] = m;
+        P3::covector(h, c + 1);
+        SymmetricProbe::covector(I, c + 4);
     }
 };
 template <> struct Probe<RigidInertia<double>> : TenParameterProbe<RigidInertia<double>, RigidInertia<D>> {};
@@ -256,16 +263,18 @@ template <> struct Probe<ArticulatedInertia<double>> {
         return A;
     }
     static void tangent(const ArticulatedInertia<D>& x, double* d) {
-        SymmetricProbe::tangent(x.I, d), Probe<Mat3<double>>::tangent(x.H, d + 6),
-            SymmetricProbe::tangent(x.M, d + 15);
+        SymmetricProbe::tangent(x.I, d);
+        Probe<Mat3<double>>::tangent(x.H, d + 6);
+        SymmetricProbe::tangent(x.M, d + 15);
     }
     // H occurs twice in the 6x6 matrix.
     static ArticulatedInertia<double> bar(const double* c) {
         return {SymmetricProbe::bar(c), 0.5 * Probe<Mat3<double>>::bar(c + 6), SymmetricProbe::bar(c + 15)};
     }
     static void covector(const ArticulatedInertia<double>& b, double* c) {
-        SymmetricProbe::covector(b.I, c), Probe<Mat3<double>>::covector(2 * b.H, c + 6),
-            SymmetricProbe::covector(b.M, c + 15);
+        SymmetricProbe::covector(b.I, c);
+        Probe<Mat3<double>>::covector(2 * b.H, c + 6);
+        SymmetricProbe::covector(b.M, c + 15);
     }
 };
 

@@ -43,7 +43,8 @@ template <class X, class XD> struct TwoVectorProbe {
     using Lifted = XD;
     static void tangent(const XD& x, double* d) {
         const auto& [a, b] = x;
-        P3::tangent(a, d), P3::tangent(b, d + 3);
+        P3::tangent(a, d);
+        P3::tangent(b, d + 3);
     }
     static X bar(const double* c) { return {P3::bar(c), P3::bar(c + 3)}; }
 };
@@ -60,12 +61,16 @@ template <class X, class XD> struct TwoVectorsAndNumberProbe {
     }
     static void tangent(const XD& x, double* d) {
         const auto& [a, b, s] = x;
-        P3::tangent(a, d), P3::tangent(b, d + 3), d[6] = s.d;
+        P3::tangent(a, d);
+        P3::tangent(b, d + 3);
+        d[6] = s.d;
     }
     static X bar(const double* c) { return {P3::bar(c), P3::bar(c + 3), c[6]}; }
     static void covector(const X& x_bar, double* c) {
         const auto& [a, b, s] = x_bar;
-        P3::covector(a, c), P3::covector(b, c + 3), c[6] = s;
+        P3::covector(a, c);
+        P3::covector(b, c + 3);
+        c[6] = s;
     }
 };
 template <>

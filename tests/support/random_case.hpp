@@ -44,7 +44,8 @@ inline WorldSize shrink(WorldSize size, const std::function<bool(const WorldSize
                 WorldSize less = size;
                 less.*part = n;
                 if (!fails(less)) continue;
-                size = less, smaller = true;
+                size = less;
+                smaller = true;
             }
         }
     }

@@ -71,7 +71,10 @@ inline BodySpec random_link(Stream& g, JointType joint) {
     s.damping = per_dof(g, 0.4, nv, -2, 0.5);
     s.armature = per_dof(g, 0.3, nv, -3, -1);
     s.dry_friction = per_dof(g, 0.2, nv, -2, 1);
-    if (nv == 1 && g.chance(0.3)) s.stiffness = {g.magnitude(-1, 2)}, s.rest = {0.3 * g.normal()};
+    if (nv == 1 && g.chance(0.3)) {
+        s.stiffness = {g.magnitude(-1, 2)};
+        s.rest = {0.3 * g.normal()};
+    }
     if (nv == 1 && g.chance(0.4)) {
         if (g.chance(0.7)) s.lower = -g.uniform(0, 0.3);
         if (s.lower == -unlimited || g.chance(0.7)) s.upper = g.uniform(0, 0.3);
@@ -90,7 +93,9 @@ inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const 
     const std::vector<JointType> joints = joints_of_body(g, above < 0);
     const double scale = g.magnitude(-0.7, 0.7);
     MassProperties<double> mass = random_mass(g);
-    mass.m *= scale, mass.c *= 0.2, mass.I = scale * (0.2 * mass.I + 0.002 * Mat3<double>::Identity());
+    mass.m *= scale;
+    mass.c *= 0.2;
+    mass.I = scale * (0.2 * mass.I + 0.002 * Mat3<double>::Identity());
     const Vec3<double> at =
         above < 0 ? Vec3<double>(g.uniform(-0.5, 0.5), g.uniform(-0.5, 0.5), g.uniform(0.05, 0.5))
                   : Vec3<double>(0.2 * g.unit());
@@ -98,10 +103,15 @@ inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const 
     for (size_t k = 0; k < joints.size(); ++k) {
         BodySpec s = random_link(g, joints[k]);
         s.name = "body" + std::to_string(index);
-        if (k + 1 < joints.size()) s.name += '.', s.name += std::to_string(k);
+        if (k + 1 < joints.size()) {
+            s.name += '.';
+            s.name += std::to_string(k);
+        }
         s.parent = parent;
         if (k == 0) {
-            s.placement = at, s.R_PB = g.rotation(), first_axis = s.axis;
+            s.placement = at;
+            s.R_PB = g.rotation();
+            first_axis = s.axis;
         } else if (joints[k] == joints[k - 1] ||
                    joints.size() == 3) {  // a second direction of the same kind, or a plane's normal
             const Vec3<double> across = first_axis.unitOrthogonal();
@@ -110,7 +120,10 @@ inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const 
             s.axis = first_axis;
         }
         if (k + 1 == joints.size()) s.mass = mass;
-        if (s.joint == JointType::free) s.placement.setZero(), s.R_PB.setIdentity();
+        if (s.joint == JointType::free) {
+            s.placement.setZero();
+            s.R_PB.setIdentity();
+        }
         if (extras.springs && springs.chance(0.5)) add_spring(springs, s.limit_stiffness, s.limit_damping);
         parent = builder.add_body(s);
     }
@@ -130,8 +143,10 @@ inline void add_thruster(ModelBuilder& builder, std::uint64_t seed, int index) {
     a.name = "thruster" + std::to_string(index);
     a.type = ActuatorType::thruster;
     a.body = g.below(static_cast<int>(builder.bodies().size()));
-    a.axis = g.unit(), a.position = 0.1 * g.vec3();
-    a.gear = g.magnitude(-0.5, 0.5), a.drag = 0.1 * g.normal();
+    a.axis = g.unit();
+    a.position = 0.1 * g.vec3();
+    a.gear = g.magnitude(-0.5, 0.5);
+    a.drag = 0.1 * g.normal();
     if (mover(builder, a.body) >= 0) builder.add_actuator(a);
 }
 
@@ -147,10 +162,18 @@ inline void add_actuator(ModelBuilder& builder, std::uint64_t seed, int index) {
         g.pick({ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity, ActuatorType::general});
     a.body = drivable[g.below(static_cast<int>(drivable.size()))];
     a.gear = g.pick({-1.0, 1.0}) * g.magnitude(-0.5, 0.5);
-    a.kp = g.magnitude(-1, 2), a.kd = g.chance(0.2) ? 0.0 : g.magnitude(-2, 1), a.gain = g.normal();
+    a.kp = g.magnitude(-1, 2);
+    a.kd = g.chance(0.2) ? 0.0 : g.magnitude(-2, 1);
+    a.gain = g.normal();
     a.bias = {g.normal(), g.normal(), g.uniform(-1, 0.2)};
-    if (g.chance(0.4)) a.control_lower = -g.uniform(0, 1), a.control_upper = g.uniform(0, 1);
-    if (g.chance(0.4)) a.force_lower = -g.magnitude(-1, 1), a.force_upper = g.magnitude(-1, 1);
+    if (g.chance(0.4)) {
+        a.control_lower = -g.uniform(0, 1);
+        a.control_upper = g.uniform(0, 1);
+    }
+    if (g.chance(0.4)) {
+        a.force_lower = -g.magnitude(-1, 1);
+        a.force_upper = g.magnitude(-1, 1);
+    }
     builder.add_actuator(a);
 }
 
@@ -175,17 +198,25 @@ inline void add_spatial_tendon(ModelBuilder& builder, std::uint64_t seed, int in
                 {t.name + "_" + std::to_string(b) + std::to_string(i), body, 0.1 * g.vec3(), g.rotation()});
         }
     }
-    t.stiffness = g.magnitude(-1, 2), t.damping = g.chance(0.3) ? 0.0 : g.magnitude(-2, 0);
-    t.rest = g.uniform(0, 2), t.slack = g.chance(0.4) ? g.uniform(0, 1) : 0.0;
+    t.stiffness = g.magnitude(-1, 2);
+    t.damping = g.chance(0.3) ? 0.0 : g.magnitude(-2, 0);
+    t.rest = g.uniform(0, 2);
+    t.slack = g.chance(0.4) ? g.uniform(0, 1) : 0.0;
     ActuatorSpec a;
-    a.name = t.name, a.body = body;
+    a.name = t.name;
+    a.body = body;
     a.tendon = builder.add_tendon(t);
     a.type =
         g.pick({ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity, ActuatorType::general});
     a.gear = g.pick({-1.0, 1.0}) * g.magnitude(-0.5, 0.5);
-    a.kp = g.magnitude(-1, 1), a.kd = g.magnitude(-2, 0), a.gain = g.normal();
+    a.kp = g.magnitude(-1, 1);
+    a.kd = g.magnitude(-2, 0);
+    a.gain = g.normal();
     a.bias = {g.normal(), g.normal(), g.uniform(-0.5, 0)};
-    if (g.chance(0.4)) a.force_lower = -g.magnitude(-1, 1), a.force_upper = g.magnitude(-1, 1);
+    if (g.chance(0.4)) {
+        a.force_lower = -g.magnitude(-1, 1);
+        a.force_upper = g.magnitude(-1, 1);
+    }
     builder.add_actuator(a);
 }
 
@@ -195,8 +226,10 @@ inline void add_equality(ModelBuilder& builder, std::uint64_t seed, int index) {
     EqualitySpec e;
     e.name = "equality" + std::to_string(index);
     e.type = g.pick({EqualityType::connect, EqualityType::weld, EqualityType::coupling});
-    e.body_a = g.below(bodies), e.body_b = g.below(bodies + 1) - 1;
-    e.anchor_a = 0.1 * g.vec3(), e.anchor_b = 0.1 * g.vec3();
+    e.body_a = g.below(bodies);
+    e.body_b = g.below(bodies + 1) - 1;
+    e.anchor_a = 0.1 * g.vec3();
+    e.anchor_b = 0.1 * g.vec3();
     e.R_ba = g.rotation();
     e.coupling[0] = 0.1 * g.normal();
     e.coupling[1] = g.pick({-1.0, 1.0}) * g.uniform(0.3, 3);
@@ -211,7 +244,8 @@ inline void add_equality(ModelBuilder& builder, std::uint64_t seed, int index) {
 
 inline ShapeSpec random_shape(Stream& g, const std::string& name, int body) {
     ShapeSpec s;
-    s.name = name, s.body = body;
+    s.name = name;
+    s.body = body;
     s.type = g.pick({ShapeType::sphere, ShapeType::capsule, ShapeType::box, ShapeType::box,
                      ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::mesh});
     if (body >= 0 && g.chance(0.02)) s.type = ShapeType::plane;
@@ -236,12 +270,17 @@ inline ShapeSpec random_ground(std::uint64_t seed) {
     s.type = g.pick({ShapeType::plane, ShapeType::plane, ShapeType::box, ShapeType::terrain});
     s.R_BS = g.chance(0.5) ? Mat3<double>(Mat3<double>::Identity())
                            : rotation_matrix(quaternion_exp<double>(0.1 * g.vec3()));
-    s.position = {0, 0, 0}, s.size.setZero();
+    s.position = {0, 0, 0};
+    s.size.setZero();
     s.hull = nullptr;
-    if (s.type == ShapeType::box) s.size = {2, 2, 0.2}, s.position.z() = -0.2;
-    if (s.type == ShapeType::terrain)
-        s.size = {1.5, 1.5, 1},
+    if (s.type == ShapeType::box) {
+        s.size = {2, 2, 0.2};
+        s.position.z() = -0.2;
+    }
+    if (s.type == ShapeType::terrain) {
+        s.size = {1.5, 1.5, 1};
         s.terrain = random_terrain(g, 4 + g.below(4), g.pick({0.0, 0.02, 0.2})).terrain;
+    }
     return s;
 }
 
@@ -288,8 +327,10 @@ inline std::vector<ContactPairSpec> random_pairs(std::uint64_t seed, const std::
         if (a == b || !seen.insert(std::minmax({a, b})).second) continue;
         ContactPairSpec pair{"pair" + std::to_string(n), a, b};
         pair.condim = g.pick({1, 3, 3, 4, 6});
-        pair.friction = g.uniform(0.1, 1.5), pair.margin = g.chance(0.5) ? g.uniform(0, 0.005) : 0.0;
-        pair.torsional_friction = g.magnitude(-3, -1), pair.rolling_friction = g.magnitude(-4, -2);
+        pair.friction = g.uniform(0.1, 1.5);
+        pair.margin = g.chance(0.5) ? g.uniform(0, 0.005) : 0.0;
+        pair.torsional_friction = g.magnitude(-3, -1);
+        pair.rolling_friction = g.magnitude(-4, -2);
         pairs.push_back(pair);
     }
     return pairs;
@@ -337,7 +378,8 @@ inline ToyState make_random_world(std::uint64_t seed, const WorldSize& size, con
     ShapeSet set = build_shapes(m, shapes, {}, random_pairs(seed, shapes));
     ToyState t{World(std::move(m), std::move(set), random_settings(seed)), {}, {}, {}};
     t.theta = t.world.model.layout.nominal();
-    t.x.setZero(t.world.nx()), t.u.setZero(t.world.nu());
+    t.x.setZero(t.world.nx());
+    t.u.setZero(t.world.nu());
     t.x.head(t.world.nq()) = t.world.model.neutral_configuration();
     return t;
 }

@@ -143,7 +143,8 @@ inline Scene rich_scene() {
                                           {"point", {0.1, 0.2, -0.1}},
                                           {"target", {target.x(), target.y(), target.z()}}});
         };
-        add("position", near), add("velocity", {0.5, -0.6, 0.7});
+        add("position", near);
+        add("velocity", {0.5, -0.6, 0.7});
     }
     scene["objective"].push_back({{"term", "position"}, {"site", "arm/tip"}, {"target", {7, -8, 9}}});
     scene["objective"].push_back({{"term", "orientation"}, {"site", "arm/tip"}, {"rpy_deg", {20, 30, 50}}});

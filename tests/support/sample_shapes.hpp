@@ -17,7 +17,8 @@ struct Placed {
 
 inline Shape shape_of(ShapeType type) {
     Shape s;
-    s.name = shape_type_name(type), s.type = type;
+    s.name = shape_type_name(type);
+    s.type = type;
     return s;
 }
 inline Placed placed(ShapeType type, const Vec3<double>& size, const Transform<double>& X) {
@@ -57,9 +58,10 @@ inline Placed random_placed(Rng& g, ShapeType type, double spread) {
     Placed p = placed(type, {g.uniform(0.1, 0.5), g.uniform(0.1, 0.5), g.uniform(0.1, 0.5)},
                       Transform<double>::identity());
     if (type == ShapeType::mesh) p.shape = random_mesh(g, 12);
-    if (type == ShapeType::terrain)
-        p.shape = random_terrain(g, 5, 0.5),
+    if (type == ShapeType::terrain) {
+        p.shape = random_terrain(g, 5, 0.5);
         p.size = {g.uniform(0.8, 1.2), g.uniform(0.8, 1.2), g.uniform(0.8, 1.2)};
+    }
     const Vec3<double> turn = g.vec3(Regime::random), at = spread * g.vec3(Regime::random);
     p.X = {rotation_matrix(quaternion_exp<double>(turn)), at};
     if (type == ShapeType::terrain) p.X.p = 0.1 * at;

@@ -18,7 +18,10 @@ public:
         std::function<void(const double*)> set_bar;
         std::function<void(double*)> get_bar;
     };
-    void add_place(Place p) { size_ += p.size, places_.push_back(std::move(p)); }
+    void add_place(Place p) {
+        size_ += p.size;
+        places_.push_back(std::move(p));
+    }
 
     template <class X> void add(const X& x, typename Probe<X>::Lifted& dual, Bar<X>& bar) {
         add_place({Probe<X>::size, [&](const double* d) { dual = Probe<X>::lift(x, d); },
@@ -56,18 +59,24 @@ public:
 
     int size() const { return size_; }
     void lift(const double* d) const {
-        for (const Place& p : places_)
-            p.lift(d), d += p.size;
+        for (const Place& p : places_) {
+            p.lift(d);
+            d += p.size;
+        }
     }
     void set_bars(const double* c) const {
-        for (const Place& p : places_)
-            p.set_bar(c), c += p.size;
+        for (const Place& p : places_) {
+            p.set_bar(c);
+            c += p.size;
+        }
     }
     Covector bars() const {
         Covector all(static_cast<size_t>(size_));
         double* c = all.data();
-        for (const Place& p : places_)
-            p.get_bar(c), c += p.size;
+        for (const Place& p : places_) {
+            p.get_bar(c);
+            c += p.size;
+        }
         return all;
     }
 
@@ -83,7 +92,10 @@ public:
         std::function<void(double*)> tangent;
         std::function<void(const double*)> set_bar;
     };
-    void add_place(Place p) { size_ += p.size, places_.push_back(std::move(p)); }
+    void add_place(Place p) {
+        size_ += p.size;
+        places_.push_back(std::move(p));
+    }
 
     template <class X> void add(const typename Probe<X>::Lifted& dual, Bar<X>& bar) {
         add_place({Probe<X>::size, [&](double* d) { Probe<X>::tangent(dual, d); },
@@ -102,13 +114,17 @@ public:
     Covector tangents() const {
         Covector all(static_cast<size_t>(size_));
         double* d = all.data();
-        for (const Place& p : places_)
-            p.tangent(d), d += p.size;
+        for (const Place& p : places_) {
+            p.tangent(d);
+            d += p.size;
+        }
         return all;
     }
     void set_bars(const double* c) const {
-        for (const Place& p : places_)
-            p.set_bar(c), c += p.size;
+        for (const Place& p : places_) {
+            p.set_bar(c);
+            c += p.size;
+        }
     }
 
 private:
@@ -137,7 +153,8 @@ struct StagePass {
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) {
         clear_bars();
-        out.set_bars(y_bar.data()), in.set_bars(prior.data());
+        out.set_bars(y_bar.data());
+        in.set_bars(prior.data());
         run_adjoint();
         return in.bars();
     }

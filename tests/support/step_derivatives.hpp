@@ -66,7 +66,8 @@ inline ToyState moved_state(const ToyState& t, double e, const VecX<double>& dth
     retract(t.world.model, t.x.data(), step_x.data(), p.x.data());
     const Eigen::Index behind = t.world.own_ndx() - t.world.nv();
     p.x.segment(t.world.nq(), behind) += step_x.segment(t.world.nv(), behind);
-    p.u += e * du, p.theta += e * dtheta;
+    p.u += e * du;
+    p.theta += e * dtheta;
     return p;
 }
 

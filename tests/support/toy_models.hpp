@@ -49,7 +49,9 @@ inline Model toy_model(Rng& g, const std::vector<JointType>& joints, const std::
         a.name = "actuator" + std::to_string(i);
         a.body = static_cast<int>(i);
         a.type = static_cast<ActuatorType>(i % 4);
-        a.gear = g.uniform(0.5, 2), a.kp = g.uniform(1, 10), a.kd = g.uniform(0.1, 1),
+        a.gear = g.uniform(0.5, 2);
+        a.kp = g.uniform(1, 10);
+        a.kd = g.uniform(0.1, 1);
         a.gain = g.uniform(1, 2);
         a.bias = {g.normal(), g.normal(), i % 8 < 4 ? -g.uniform(0.1, 1) : g.uniform(0.1, 1)};
         builder.add_actuator(a);

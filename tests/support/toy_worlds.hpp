@@ -15,12 +15,16 @@ struct ToyState {
 inline ShapeSpec toy_shape(Rng& g, const std::string& name, ShapeType type, int body,
                            const Vec3<double>& size) {
     ShapeSpec s;
-    s.name = name, s.type = type, s.body = body, s.size = size;
+    s.name = name;
+    s.type = type;
+    s.body = body;
+    s.size = size;
     if (body >= 0) {
         s.position = 0.02 * g.vec3(Regime::random);
         s.R_BS = rotation_matrix(Probe<Quaternion<double>>::random(g, Regime::random));
     }
-    s.friction = g.uniform(0.3, 1), s.restitution = g.uniform(0, 0.8);
+    s.friction = g.uniform(0.3, 1);
+    s.restitution = g.uniform(0, 0.8);
     return s;
 }
 
@@ -31,8 +35,10 @@ inline void turn_all(ToyState& t, Rng& g) {
         for (double& x : t.theta.segment(slice.offset, 3 * static_cast<Eigen::Index>(count)))
             x = 0.02 * g.normal();
     };
-    turn(m.rotation, m.bodies.size()), turn(m.axis_rotation, m.bodies.size());
-    turn(m.weld_rotation, m.equalities.size()), turn(t.world.shapes.rotation, t.world.shapes.shapes.size());
+    turn(m.rotation, m.bodies.size());
+    turn(m.axis_rotation, m.bodies.size());
+    turn(m.weld_rotation, m.equalities.size());
+    turn(t.world.shapes.rotation, t.world.shapes.shapes.size());
 }
 
 // Near MuJoCo's defaults, some in the direct format; its own random numbers.
@@ -59,22 +65,37 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
     const std::vector<int> parents{-1, -1, -1, -1, 3, 4};
     for (size_t i = 0; i < joints.size(); ++i) {
         BodySpec s = random_body(g, static_cast<int>(i), parents[i], joints[i]);
-        s.mass.c *= 0.1, s.mass.I += 0.02 * Mat3<double>::Identity();
-        if (joints[i] == J::free)
-            s.placement.setZero(), s.R_PB.setIdentity(), s.damping.clear(), s.stiffness.clear();
+        s.mass.c *= 0.1;
+        s.mass.I += 0.02 * Mat3<double>::Identity();
+        if (joints[i] == J::free) {
+            s.placement.setZero();
+            s.R_PB.setIdentity();
+            s.damping.clear();
+            s.stiffness.clear();
+        }
         if (i == 3) s.placement = {0.1, 0.1, 0.4};
         if (i >= 4) s.placement = 0.15 * g.vec3(Regime::random).normalized();
-        if (i >= 3) s.lower = -0.05, s.upper = 0.06;
-        if (i == 4) s.limit_stiffness = 1e3, s.limit_damping = 2;
+        if (i >= 3) {
+            s.lower = -0.05;
+            s.upper = 0.06;
+        }
+        if (i == 4) {
+            s.limit_stiffness = 1e3;
+            s.limit_damping = 2;
+        }
         s.limit_softness = toy_softness(seed + static_cast<unsigned>(i));
         builder.add_body(s);
     }
     for (const int i : {3, 4, 5}) {
         ActuatorSpec a;
-        a.name = "actuator" + std::to_string(i), a.body = i;
+        a.name = "actuator" + std::to_string(i);
+        a.body = i;
         a.type = i == 4 ? ActuatorType::motor : ActuatorType::servo;
-        a.gear = 1.5, a.kp = 20, a.kd = 1;
-        (i == 4 ? a.control_lower : a.force_lower) = -2, (i == 4 ? a.control_upper : a.force_upper) = 2;
+        a.gear = 1.5;
+        a.kp = 20;
+        a.kd = 1;
+        (i == 4 ? a.control_lower : a.force_lower) = -2;
+        (i == 4 ? a.control_upper : a.force_upper) = 2;
         builder.add_actuator(a);
     }
     builder.add_site({"tool", 4, {0.1, -0.2, 0.3}, Mat3<double>::Identity()});
@@ -91,12 +112,17 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
     shapes.back().position = {0.2, 0, 0.05};
     if (seed / 2 % 2 == 0) {
         Rng own(seed + 2000);
-        shapes[1].condim = 4, shapes[3].condim = 6;
-        for (ShapeSpec& it : shapes)
-            it.torsional_friction = own.uniform(0.01, 0.1), it.rolling_friction = own.uniform(0.005, 0.05);
+        shapes[1].condim = 4;
+        shapes[3].condim = 6;
+        for (ShapeSpec& it : shapes) {
+            it.torsional_friction = own.uniform(0.01, 0.1);
+            it.rolling_friction = own.uniform(0.005, 0.05);
+        }
     }
-    for (const size_t i : {2, 6})
-        shapes[i].stiffness = 2e3, shapes[i].damping = 1.5 * static_cast<double>(i);
+    for (const size_t i : {2, 6}) {
+        shapes[i].stiffness = 2e3;
+        shapes[i].damping = 1.5 * static_cast<double>(i);
+    }
     for (size_t i = 0; i < shapes.size(); ++i) {
         shapes[i].softness = toy_softness(seed + static_cast<unsigned>(i));
         shapes[i].priority = i == 4 ? 1 : 0;
@@ -120,8 +146,10 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
     const Vec3<double> centre[3] = {{0, 0, 0.09}, {0.12, 0.02, 0.12}, {-0.1, -0.1, 0.14}};
     for (int i = 0; i < 3; ++i) {
         const Body& b = model.bodies[model.body_index("body" + std::to_string(i))];
-        for (int c = 0; c < 3; ++c)
-            d[b.v0 + c] = centre[i][c] + 0.02 * g.normal(), d[b.v0 + 3 + c] = g.normal();
+        for (int c = 0; c < 3; ++c) {
+            d[b.v0 + c] = centre[i][c] + 0.02 * g.normal();
+            d[b.v0 + 3 + c] = g.normal();
+        }
         v[b.v0 + 2] -= 0.5;
     }
     retract(model, model.neutral_configuration().data(), d.data(), q.data());
@@ -142,8 +170,12 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
     ModelBuilder builder;
     for (size_t i = 0; i < joints.size(); ++i) {
         BodySpec s = random_body(g, static_cast<int>(i), parents[i], joints[i]);
-        if (joints[i] == J::free)
-            s.placement.setZero(), s.R_PB.setIdentity(), s.damping.clear(), s.stiffness.clear();
+        if (joints[i] == J::free) {
+            s.placement.setZero();
+            s.R_PB.setIdentity();
+            s.damping.clear();
+            s.stiffness.clear();
+        }
         if (joints[i] == J::spherical) s.upper = 0.6;
         if (i == 0 || i == 2 || i == 5) s.dry_friction = {i == 0 ? 1e7 : g.uniform(0.01, 1)};
         s.dry_softness = s.limit_softness = toy_softness(seed + static_cast<unsigned>(i));
@@ -151,8 +183,12 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
     }
     const auto equality = [&](const char* name, EqualityType type, int a, int b) {
         EqualitySpec e;
-        e.name = name, e.type = type, e.body_a = a, e.body_b = b;
-        e.anchor_a = 0.2 * g.vec3(Regime::random), e.anchor_b = 0.2 * g.vec3(Regime::random);
+        e.name = name;
+        e.type = type;
+        e.body_a = a;
+        e.body_b = b;
+        e.anchor_a = 0.2 * g.vec3(Regime::random);
+        e.anchor_b = 0.2 * g.vec3(Regime::random);
         e.R_ba = rotation_matrix(quaternion_exp<double>(0.3 * g.vec3(Regime::random)));
         e.coupling = {0.1, g.uniform(0.5, 2), 0.3, -0.2, 0.1};
         e.softness = toy_softness(seed + static_cast<unsigned>(a));
@@ -168,18 +204,23 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
         TendonSpec spec;
         spec.name = name;
         spec.joints = std::move(over);
-        spec.stiffness = 3, spec.rest = 1, spec.slack = 0.1, spec.damping = 0.2;
+        spec.stiffness = 3;
+        spec.rest = 1;
+        spec.slack = 0.1;
+        spec.damping = 0.2;
         return builder.add_tendon(spec);
     };
     EqualitySpec pulleys;
-    pulleys.name = "pulleys", pulleys.type = EqualityType::coupling;
-    pulleys.tendon_a = tendon("front", {{0, 0.7}, {5, -0.4}}),
+    pulleys.name = "pulleys";
+    pulleys.type = EqualityType::coupling;
+    pulleys.tendon_a = tendon("front", {{0, 0.7}, {5, -0.4}});
     pulleys.tendon_b = tendon("back", {{4, 1.2}, {2, 0.3}});
     pulleys.coupling = {0.1, 0.8, 0.3, -0.2, 0.1};
     pulleys.softness = toy_softness(seed + 20);
     builder.add_equality(pulleys);
     EqualitySpec taut;
-    taut.name = "taut", taut.type = EqualityType::coupling;
+    taut.name = "taut";
+    taut.type = EqualityType::coupling;
     taut.tendon_a = tendon("low", {{2, 0.5}, {4, 0.9}});
     builder.add_equality(taut);
     builder.set_soft(settings.law == ContactLaw::mujoco);

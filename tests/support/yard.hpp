@@ -35,10 +35,13 @@ struct View {
 
 inline Settings settings_of(const View& view, int sweeps) {
     Settings s = sweeping();
-    s.time_step = 1e-3 * view.time, s.sweeps = sweeps;
+    s.time_step = 1e-3 * view.time;
+    s.sweeps = sweeps;
     s.compliance = 0.05 / view.mass;  // soft enough for unique impulses and converging sweeps
-    s.slop *= view.length, s.margin *= view.length;
-    s.recovery_speed *= view.speed(), s.rest_speed *= view.speed();
+    s.slop *= view.length;
+    s.margin *= view.length;
+    s.recovery_speed *= view.speed();
+    s.rest_speed *= view.speed();
     return s;
 }
 
@@ -96,12 +99,12 @@ inline void add_yard(AnalyticScene& scene, const View& view, const std::string& 
                         name);
                 break;
             case 1:
-                free(0.9, {0.01, 0.02, 0.015}),
-                    scene.add(shape_of(view, name, ShapeType::box, {0.1, 0.15, 0.2}), name);
+                free(0.9, {0.01, 0.02, 0.015});
+                scene.add(shape_of(view, name, ShapeType::box, {0.1, 0.15, 0.2}), name);
                 break;
             case 2:
-                free(0.6, {0.01, 0.01, 0.002}),
-                    scene.add(shape_of(view, name, ShapeType::capsule, {0.06, 0.2, 0}), name);
+                free(0.6, {0.01, 0.01, 0.002});
+                scene.add(shape_of(view, name, ShapeType::capsule, {0.06, 0.2, 0}), name);
                 break;
             case 4:
                 scene.add(
@@ -117,20 +120,27 @@ inline void add_yard(AnalyticScene& scene, const View& view, const std::string& 
                 BodySpec upper = body_of(view, "arm" + tag, JointType::revolute, 0.8, {0.01, 0.01, 0.01},
                                          {0.01, 0, -0.15}),
                          lower = upper;
-                upper.placement = view.point({-1, -1, 0.55}), upper.R_PB = view.R();
-                upper.damping = {0.1 * view.torque() * view.time}, upper.stiffness = {0.5 * view.torque()};
-                upper.armature = {0.01 * view.mass * view.length * view.length}, upper.rest = {0.3};
-                lower.name = "hand" + tag, lower.placement = view.length * Vec3<double>(0, 0, -0.3),
+                upper.placement = view.point({-1, -1, 0.55});
+                upper.R_PB = view.R();
+                upper.damping = {0.1 * view.torque() * view.time};
+                upper.stiffness = {0.5 * view.torque()};
+                upper.armature = {0.01 * view.mass * view.length * view.length};
+                upper.rest = {0.3};
+                lower.name = "hand" + tag;
+                lower.placement = view.length * Vec3<double>(0, 0, -0.3);
                 lower.parent = scene.add(upper);
                 ActuatorSpec servo;
-                servo.name = "servo" + tag, servo.type = ActuatorType::servo, servo.body = scene.add(lower);
-                servo.kp = 20 * view.torque(), servo.kd = 0.3 * view.torque() * view.time;
+                servo.name = "servo" + tag;
+                servo.type = ActuatorType::servo;
+                servo.body = scene.add(lower);
+                servo.kp = 20 * view.torque();
+                servo.kd = 0.3 * view.torque() * view.time;
                 scene.add(servo);
                 scene.add(shape_of(view, "tip" + tag, ShapeType::sphere, {0.05, 0, 0}, {0, 0, -0.28}),
                           lower.name);
                 break;
             }
-            default: free(0.5, {0.003, 0.003, 0.004}), round(0.1, i == 5 ? 0.4 : 0.2);
+            default: free(0.5, {0.003, 0.003, 0.004}); round(0.1, i == 5 ? 0.4 : 0.2);
         }
     }
 }
@@ -142,12 +152,16 @@ inline void start_yard(AnalyticCase& c, const View& view, const std::string& tag
         const Vec3<double> p = view.point(s.p), v = view.speed() * (view.R() * s.v);
         const Quaternion<double> q = view.turned(quaternion_exp<double>(s.turn));
         for (int k = 0; k < 3; ++k) {
-            c.q(name, k) = p[k], c.q(name, 4 + k) = q.v[k];
-            c.v(name, k) = v[k], c.v(name, 3 + k) = s.omega[k] / view.time;
+            c.q(name, k) = p[k];
+            c.q(name, 4 + k) = q.v[k];
+            c.v(name, k) = v[k];
+            c.v(name, 3 + k) = s.omega[k] / view.time;
         }
         c.q(name, 3) = q.w;
     }
-    c.q("arm" + tag) = 0.5, c.q("hand" + tag) = -0.3, c.v("arm" + tag) = -4 / view.time;
+    c.q("arm" + tag) = 0.5;
+    c.q("hand" + tag) = -0.3;
+    c.v("arm" + tag) = -4 / view.time;
     c.u.setConstant(-1.0);
 }
 
@@ -175,14 +189,18 @@ inline Objective goal(const AnalyticCase& c, const View& view, const std::string
     for (const Body& b : c.world.model.bodies) {
         if (b.name.size() < tag.size() || b.name.substr(b.name.size() - tag.size()) != tag) continue;
         Term t = point_term(c, TermKind::position, b.name, 0, view.length * Vec3<double>(0.05, 0.02, -0.03));
-        t.norm = TermNorm::squared, t.axes.setOnes(), t.target = view.point({1, 2, 0.5});
+        t.norm = TermNorm::squared;
+        t.axes.setOnes();
+        t.target = view.point({1, 2, 0.5});
         terms.push_back(t);
-        t.kind = TermKind::velocity, t.weight = 0.1 * view.time * view.time;
+        t.kind = TermKind::velocity;
+        t.weight = 0.1 * view.time * view.time;
         t.target = view.speed() * (view.R() * Vec3<double>(1, 0, 1));
         terms.push_back(t);
     }
     Term impulse;
-    impulse.kind = TermKind::impulse, impulse.running = true,
+    impulse.kind = TermKind::impulse;
+    impulse.running = true;
     impulse.weight = 0.3 * view.length * view.time / view.mass;
     impulse.shape = tag.empty() ? -1 : c.world.shapes.index("crate" + tag);
     terms.push_back(impulse);
