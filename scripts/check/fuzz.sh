@@ -29,7 +29,7 @@ for target in "$@"; do
         mjcf) extension=xml sources=(scenes/import/mjcf/*.cpp) ;;
         sdf) extension=sdf sources=(scenes/import/sdf/*.cpp) ;;
         scene | model) extension=json
-            sources=(scenes/format/known_keys.cpp scenes/read/*/*_reader.cpp core/model/model.cpp collision/shapes/shape.cpp) ;;
+            sources=(scenes/format/known_keys.cpp scenes/read/*/*_reader.cpp core/model/model_builder.cpp collision/shapes/shape.cpp) ;;
         result | replay | trajectory_json) sources=(apps/io/*.cpp apps/cli/replay.cpp scenes/read/task/control_file.cpp) ;;
         http) sources=(apps/viewer/event_server.cpp) ;;
     esac

@@ -12,11 +12,6 @@ using namespace costate::test;
 
 namespace {
 
-// Largest difference, relative to the largest entry.
-double apart(const StepJacobian::Matrix& A, const StepJacobian::Matrix& B) {
-    return A.size() == 0 ? 0 : (A - B).cwiseAbs().maxCoeff() / std::max(1.0, B.cwiseAbs().maxCoeff());
-}
-
 // Jacobian of a step, column by column, by dual numbers: (2 nv) x (2 nv + nu)
 StepJacobian::Matrix pushed(const ToyState& t) {
     const World& w = t.world;

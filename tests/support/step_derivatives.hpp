@@ -1,6 +1,7 @@
 // One step of a toy world, its adjoint, and its derivative along a direction by dual numbers.
 #pragma once
 
+#include "solvers/step/jacobian.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/toy_worlds.hpp"
 
@@ -12,6 +13,11 @@ struct StepBars {
         return theta.dot(dtheta) + x.dot(dx) + u.dot(du);
     }
 };
+
+// Largest difference, relative to the largest entry.
+inline double apart(const StepJacobian::Matrix& A, const StepJacobian::Matrix& B) {
+    return A.size() == 0 ? 0 : (A - B).cwiseAbs().maxCoeff() / std::max(1.0, B.cwiseAbs().maxCoeff());
+}
 
 inline VecX<double> run_step(const ToyState& t, StepScratch<double>& s) {
     VecX<double> next(t.world.nx());
