@@ -17,6 +17,8 @@ esac
 # allocator, faults of it, and the hashes.
 left_out=(
     large_islands objective_passes sensors  # minutes without sanitizers
+    every_scene_gradient scene_gradients    # half an hour with them
+    limits                                  # measures time
     gallery                                 # an experiment of minutes, by commands that other tests run
     viewer watch                            # a browser that waits for the program
     install_consumer                        # builds the project again
