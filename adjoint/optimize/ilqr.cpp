@@ -116,8 +116,8 @@ double TrajectoryOptimizer::roll_on(const Tracked* tracked) {
     return cost + finish(X_.col(steps()).data());
 }
 
-// Computes the trajectory for a step length, in X_trial_ and U_trial_. Its cost is unlimited if that of its first steps is not below
-// the limit.
+// Computes the trajectory for a step length, in X_trial_ and U_trial_. Its cost is unlimited if that of its first
+// steps is not below the limit.
 TrajectoryOptimizer::Merit TrajectoryOptimizer::run(double length, double limit) {
     Merit m;
     ++runs_;
