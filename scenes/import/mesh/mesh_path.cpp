@@ -1,7 +1,9 @@
 #include "scenes/import/mesh/mesh_path.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <string_view>
 
 namespace fs = std::filesystem;
 
@@ -24,6 +26,15 @@ std::vector<fs::path> upwards(fs::path folder) {
     for (; folder.has_relative_path(); out.push_back(folder))
         folder = folder.parent_path();
     return out;
+}
+
+// Whether a file is called as models, their parts and their assets are.
+bool is_of_models(const fs::path& file) {
+    constexpr std::string_view suffixes[] = {".xml", ".urdf", ".sdf", ".world", ".config", ".json", ".stl",
+                                             ".obj", ".dae",  ".ply", ".msh",   ".glb",    ".png"};
+    std::string suffix = file.extension().string();
+    std::ranges::transform(suffix, suffix.begin(), [](unsigned char c) { return std::tolower(c); });
+    return std::ranges::find(suffixes, suffix) != std::end(suffixes);
 }
 
 // The ROS package, Python package or repository of the robot, or its folder if it is in none.
@@ -71,11 +82,10 @@ std::vector<fs::path> packages(const std::string& name, const fs::path& robot,
 
 }  // namespace
 
-MeshPath find_mesh(const std::string& name, const fs::path& robot_folder,
-                   const std::vector<fs::path>& search) {
+MeshPath find_mesh(const std::string& name, const fs::path& robot_folder, const ImportOptions& options) {
     const fs::path robot = real(robot_folder.empty() ? "." : robot_folder);
     std::vector<fs::path> roots{robot, own_package(robot)}, candidates, sought;
-    for (const fs::path& folder : search)
+    for (const fs::path& folder : options.search)
         sought.push_back(real(folder));
     for (const fs::path& folder : ros_packages())
         sought.push_back(folder);
@@ -83,7 +93,9 @@ MeshPath find_mesh(const std::string& name, const fs::path& robot_folder,
 
     const size_t scheme_end = name.find("://");
     const std::string scheme = scheme_end == std::string::npos ? "" : name.substr(0, scheme_end);
-    const std::string rest = scheme.empty() ? name : name.substr(scheme_end + 3);
+    std::string rest = scheme.empty() ? name : name.substr(scheme_end + 3);
+    std::ranges::replace(rest, '\\', '/');
+    const bool is_relative = scheme.empty() && fs::path(rest).is_relative();
     if (scheme == "package" || scheme == "model") {
         const size_t slash = rest.find('/');
         const std::string package = rest.substr(0, slash);
@@ -97,7 +109,7 @@ MeshPath find_mesh(const std::string& name, const fs::path& robot_folder,
             candidates.push_back(own / fs::path(rest.substr(slash + 1)).relative_path());
     } else if (scheme.empty() || scheme == "file") {
         candidates.push_back(robot / rest);
-        if (fs::path(rest).is_relative())
+        if (is_relative)
             for (const fs::path& folder : sought)
                 candidates.push_back(folder / rest);
     } else {
@@ -109,11 +121,12 @@ MeshPath find_mesh(const std::string& name, const fs::path& robot_folder,
     for (const fs::path& candidate : candidates) {
         const fs::path file = real(candidate);
         const bool allowed =
+            (options.from_file && is_relative && is_of_models(file)) ||
             std::ranges::any_of(roots, [&](const fs::path& root) { return within(file, root); });
         const bool is_there = fs::is_regular_file(file, error);
         if (allowed && is_there) return {file, true, true};
-        // paths that lead out of the folders are refused whether or not the file exists
-        leads_out = leads_out || (!allowed && (is_there || fs::path(rest).is_relative()));
+        // a text in memory cannot find out which files exist elsewhere
+        leads_out = leads_out || (!allowed && (is_there || (is_relative && !options.from_file)));
     }
     return {{}, !leads_out, true};
 }

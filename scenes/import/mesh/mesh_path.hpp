@@ -2,9 +2,9 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <vector>
+
+#include "scenes/import/import_options.hpp"
 
 namespace costate {
 
@@ -18,10 +18,11 @@ struct MeshPath {
 // package://<package>/<path> (or model://), or file://<path>. A package is a folder with its name. It is
 // looked up among the ancestors of the robot's folder and their siblings, then in the search path and in
 // $ROS_PACKAGE_PATH; at last it is taken for the robot's own package, whose folder may have another name.
-// Whatever the name, the file must be in the robot's folder, in its package or repository (the nearest ancestor
-// with a package.xml or .git, otherwise the parent of a folder "urdf"), in a package found by name, or in the
-// search path.
+// In a description that is a file itself, a relative path may lead anywhere with "..", to a file with the suffix of
+// models, of their parts or of their assets. Any other file must be in the robot's folder, in its package or repository (the nearest ancestor with a package.xml or
+// .git, otherwise the parent of a folder "urdf"), in a package found by name, or in the search path. A backslash
+// separates folders, as a slash does.
 MeshPath find_mesh(const std::string& name, const std::filesystem::path& robot_folder,
-                   const std::vector<std::filesystem::path>& search);
+                   const ImportOptions& options);
 
 }  // namespace costate

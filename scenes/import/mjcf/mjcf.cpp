@@ -71,7 +71,7 @@ void read_attachments(const MjcfContext& context, const ImportOptions& options,
 ImportedModel import_nested(const XmlDocument& document, const ImportOptions& options, Warnings& warnings,
                             int depth) {
     const std::filesystem::path file = document.file();
-    const MjcfFiles files(document, options.search);
+    const MjcfFiles files(document, options);
     const MjcfCompiler compiler = read_compiler(files, warnings);
     const MjcfDefaults defaults(files);
     MjcfContext context{files,
@@ -79,7 +79,6 @@ ImportedModel import_nested(const XmlDocument& document, const ImportOptions& op
                         defaults,
                         read_flags(files, warnings),
                         warnings,
-                        options.search,
                         {options.hull_vertices, options.decompose},
                         options.law.value_or(ContactLaw::rigid),
                         {},

@@ -12,7 +12,7 @@
 // uses square root and half, which agree for equal geoms. Torsional and rolling friction are not supported.
 //
 // Ignored without a warning: cameras, lights, textures, solver settings. What <flag> of <option> disables is
-// left out. Files must be in the model's folder or below; meshes also in ImportOptions::search.
+// left out. Files are found as scenes/import/mesh/mesh_path.hpp says.
 #pragma once
 
 #include "scenes/import/import_options.hpp"

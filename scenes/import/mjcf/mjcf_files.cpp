@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "scenes/import/mesh/mesh_path.hpp"
-
 namespace costate {
 namespace {
 
@@ -14,10 +12,10 @@ constexpr int max_include_depth = 20;
 
 }  // namespace
 
-MjcfFiles::MjcfFiles(const XmlDocument& document, const std::vector<fs::path>& search)
+MjcfFiles::MjcfFiles(const XmlDocument& document, const ImportOptions& options)
     : root_(document.root()),
       folder_(fs::path(document.file()).parent_path()),
-      search_(search),
+      options_(options),
       warnings_(document.warnings()) {
     if (folder_.empty()) folder_ = ".";
     std::error_code error;
@@ -26,7 +24,7 @@ MjcfFiles::MjcfFiles(const XmlDocument& document, const std::vector<fs::path>& s
 }
 
 fs::path MjcfFiles::find(const XmlAttribute& name) const {
-    const MeshPath found = find_mesh(name.word(), folder_, search_);
+    const MeshPath found = look_up(name.word());
     if (!found.allowed)
         name.fail("leads out of the model's folder",
                   "name its folder with --search, or keep it in the model's folder or below");

@@ -4,15 +4,15 @@
 #include <filesystem>
 #include <set>
 
+#include "scenes/import/mesh/mesh_path.hpp"
 #include "scenes/import/xml/xml.hpp"
 
 namespace costate {
 
 class MjcfFiles {
 public:
-    // Reads the included files, which must be in the model's folder or below, in its package or in a folder of
-    // `search`. No file may be included twice.
-    MjcfFiles(const XmlDocument& document, const std::vector<std::filesystem::path>& search);
+    // Reads the included files. No file may be included twice.
+    MjcfFiles(const XmlDocument& document, const ImportOptions& options);
 
     const XmlElement& root() const { return root_; }
     const std::filesystem::path& folder() const { return folder_; }
@@ -24,13 +24,15 @@ public:
 
     // The file that an attribute names, relative to the model's folder
     std::filesystem::path find(const XmlAttribute& name) const;
+    // What find_mesh (scenes/import/mesh/mesh_path.hpp) says of a name in this model
+    MeshPath look_up(const std::string& name) const { return find_mesh(name, folder_, options_); }
 
 private:
     void read_includes(const XmlElement& element, int depth);
 
     XmlElement root_;
     std::filesystem::path folder_;
-    std::vector<std::filesystem::path> search_;
+    ImportOptions options_;
     Warnings* warnings_;
     std::vector<XmlDocument> documents_;
     std::vector<std::pair<XmlElement, size_t>> includes_;  // <include> element, index of its document

@@ -6,7 +6,6 @@
 #include "collision/shapes/hull.hpp"
 #include "scenes/format/inertia.hpp"
 #include "scenes/import/mesh/mesh_hull.hpp"
-#include "scenes/import/mesh/mesh_path.hpp"
 #include "scenes/import/mjcf/mjcf_model.hpp"
 
 namespace costate {
@@ -32,8 +31,7 @@ std::filesystem::path file_of(const MjcfContext& context, const MjcfMesh& mesh) 
 }  // namespace
 
 std::filesystem::path find_asset(const MjcfContext& context, const XmlAttribute& name) {
-    const MeshPath found = find_mesh((context.compiler.meshdir / name.word()).generic_string(),
-                                     context.files.folder(), context.search);
+    const MeshPath found = context.files.look_up((context.compiler.meshdir / name.word()).generic_string());
     if (!found.allowed) name.fail("leads out of the model's folder", "name its folder with --search");
     if (!found.known_scheme) name.fail("is not a path", "name a file in the model's folder");
     return found.file;

@@ -149,7 +149,6 @@ struct MjcfContext {
     const MjcfDefaults& defaults;
     const MjcfFlags flags;
     Warnings& warnings;
-    std::vector<std::filesystem::path> search;  // folders to search for meshes
     HullLimits hull_limits;
     ContactLaw law;                         // of contact, of the world that takes the model
     std::map<std::string, Json> materials;  // rgba

@@ -60,7 +60,7 @@ std::filesystem::path SdfContext::find_asset(const std::string& uri, sdf::Elemen
     };
     if (uri.starts_with("http://") || uri.starts_with("https://"))
         return leave_out("download it and name its path: no network is used");
-    const MeshPath found = find_mesh(uri, file.folder, options.search);
+    const MeshPath found = find_mesh(uri, file.folder, options);
     if (!found.allowed)
         fail(at, "\"" + uri + "\" leads out of the model's folder", "name its folder with --search");
     if (!found.known_scheme)

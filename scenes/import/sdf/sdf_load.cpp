@@ -73,9 +73,7 @@ void keep_what_moves(const sdf::ElementPtr& element) {
 // The files of a model and of what it includes.
 class SdfLoader {
 public:
-    SdfLoader(const ImportOptions& options, Warnings& warnings)
-        : warnings_(warnings),
-          search_(options.search) {}
+    SdfLoader(const ImportOptions& options, Warnings& warnings) : warnings_(warnings), options_(options) {}
 
     std::unique_ptr<SdfFile> load(const XmlDocument& document, const std::string& text, int depth) {
         auto file = std::make_unique<SdfFile>();
@@ -287,16 +285,16 @@ private:
             name = "model://" + name.substr(name.find_last_of('/') + 1);
         while (name.ends_with('/'))
             name.pop_back();
-        std::vector<std::filesystem::path> folders = search_;
+        ImportOptions options = options_;
         std::error_code error;
         const std::filesystem::path beside = file.folder / "../models";  // of a folder of worlds
-        if (std::filesystem::is_directory(beside, error)) folders.push_back(beside);
+        if (std::filesystem::is_directory(beside, error)) options.search.push_back(beside);
         std::vector<std::string> names{name, name + "/model.config", name + "/model.sdf"};
         if (name.find("://") == std::string::npos && !std::filesystem::path(name).is_absolute())
             for (const char* end : {"/model.config", "/model.sdf"})  // the name of a model alone
                 names.push_back("model://" + name + end);
         for (const std::string& each : names) {
-            const MeshPath found = find_mesh(each, file.folder, folders);
+            const MeshPath found = find_mesh(each, file.folder, options);
             if (!found.allowed)
                 uri.fail("\"" + name + "\" leads out of the model's folder", "name its folder with --search");
             if (!found.known_scheme)
@@ -305,7 +303,7 @@ private:
             if (found.file.empty()) continue;
             if (found.file.filename() != "model.config") return found.file;
             const std::string best = best_model(found.file);
-            const MeshPath model = find_mesh(best, found.file.parent_path(), folders);
+            const MeshPath model = find_mesh(best, found.file.parent_path(), options);
             if (!best.empty() && model.allowed && !model.file.empty()) return model.file;
         }
         return {};
@@ -431,7 +429,7 @@ private:
     }
 
     Warnings& warnings_;
-    std::vector<std::filesystem::path> search_;
+    ImportOptions options_;
     int count_ = 0;
 };
 

@@ -20,6 +20,8 @@ XmlElement geometry_of(const XmlElement& element, Warnings& warnings) {
     return children[0];
 }
 
+constexpr double point = 1e-6;  // m, radius of a sphere for a point
+
 // Writes type and size of a sphere, box, cylinder or capsule; false for other geometry.
 bool put_primitive(const XmlElement& g, Json& out) {
     if (g.name() == "box") {
@@ -31,13 +33,17 @@ bool put_primitive(const XmlElement& g, Json& out) {
     }
     if (g.name() != "sphere" && g.name() != "cylinder" && g.name() != "capsule") return false;
     out["type"] = g.name();
-    out["radius"] = g["radius"].positive();
+    const bool is_point = g.name() == "sphere" && g["radius"].number() == 0;
+    out["radius"] = is_point ? point : g["radius"].positive();
     if (g.name() != "sphere") out["half_length"] = 0.5 * g["length"].positive();
     return true;
 }
 
 Vec3<double> read_scale(const XmlElement& mesh) {
-    const Vec3<double> scale = mesh.vec3_or("scale", {1, 1, 1});
+    const auto given = mesh.find("scale");
+    const bool is_one = given && given->text().find_first_of(" ,\t\n") == std::string::npos;
+    const Vec3<double> scale =
+        is_one ? Vec3<double>::Constant(given->number()) : mesh.vec3_or("scale", {1, 1, 1});
     if (!(scale.cwiseAbs().minCoeff() > 0)) mesh["scale"].fail("must not be 0", "use three factors");
     return scale;
 }
@@ -46,7 +52,7 @@ Vec3<double> read_scale(const XmlElement& mesh) {
 
 std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element, const char* role) const {
     const XmlAttribute name = element["filename"];
-    const MeshPath found = find_mesh(name.word(), folder, options.search);
+    const MeshPath found = find_mesh(name.word(), folder, options);
     if (!found.allowed) name.fail("leads out of the robot's folder", "name its folder with --search");
     if (!found.known_scheme)
         name.fail("is not a path", "use package://, file:// or a path from the robot's folder");

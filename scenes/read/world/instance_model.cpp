@@ -77,14 +77,13 @@ void warn_of_world(const Node& scene, const ImportedModel& robot, bool floor, co
                        listed(keys) + " into the scene");
 }
 
-// The file of a model: in the scene's folder or below, or where a robot finds its meshes
-// (scenes/import/mesh/mesh_path.hpp), if the user has named folders or the scene is a file. Texts in memory
-// may come from anywhere.
+// The file of a model: where a robot finds its meshes (scenes/import/mesh/mesh_path.hpp), if the user has named
+// folders or the scene is a file. A text in memory may come from anywhere: its models are in the scene's folder or below.
 std::filesystem::path find_model(const Node& name, const std::filesystem::path& folder,
                                  const ImportOptions& options) {
     if (!options.from_file && options.search.empty()) return find_file(name, folder);
     const std::filesystem::path given = name.text();
-    const MeshPath found = find_mesh(given.string(), folder, options.search);
+    const MeshPath found = find_mesh(given.string(), folder, options);
     if (!found.allowed)
         name.fail("leads out of the scene's folder, of its package and of its repository",
                   "name the folder of the model with --search");

@@ -58,7 +58,9 @@ ImportedModel import_document(const XmlDocument& document, const std::string& te
 }  // namespace
 
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options) {
-    return parse_model(read_xml_text(file), file, options, nullptr);
+    ImportOptions of_file = options;
+    of_file.from_file = true;
+    return parse_model(read_xml_text(file), file, of_file, nullptr);
 }
 
 ImportedModel parse_model(const std::string& text, const std::filesystem::path& file,
