@@ -37,8 +37,9 @@ template <class T> struct ImpulseScratch {
     std::vector<SolverStatus> status;  // per island, for exact solvers
     std::vector<unsigned char> swept;  // per island: 1 if pulled back through its sweeps
     std::vector<T> start;              // start of the solver, for a large island
-    // Of these rows, where another step has solved them: exact solvers start there. Otherwise of any other size.
-    std::vector<double> solution;
+    // Of a step on dual numbers: the impulses that the step on doubles has found. Friction may have several solutions,
+    // and the derivative is that of this one, on its active set.
+    const ImpulseScratch<double>* found = nullptr;
     FrictionLaw law = FrictionLaw::box;
     SolverScratch solver;
     // bars
@@ -94,10 +95,30 @@ template <class T, class Visit> void for_each_row(const Rows<T>& rows, const Vis
 // of a step with pgs.
 inline constexpr int unsolved_sweeps = 200;
 
-// lambda (rows): in, the start; out, the solution. known: the solution, as in ImpulseScratch, or null.
+// Whether a step on doubles has found the impulses of these rows: before the last, a step may have others.
+inline bool has_found(const ImpulseScratch<Dual<double>>& s) {
+    return s.found != nullptr && std::ranges::equal(s.b, s.found->b, [](const Dual<double>& ours, double b) {
+               return std::abs(ours.v - b) <= 1e-9 * (1 + std::abs(b));
+           });
+}
+
+// The impulses of an island as functions of the problem, where a step on doubles has found them.
+inline SolverStatus take_found_impulses(const MlcpView<Dual<double>>& p, size_t island,
+                                        ImpulseScratch<Dual<double>>& s, Dual<double>* lambda) {
+    ActiveSet<Dual<double>>& set = s.sets[island];
+    if (s.found->swept[island] == 0) {
+        std::copy_n(s.found->lambda.begin() + p.first_row, p.rows, lambda);
+        set.state = s.found->sets[island].state;
+        if (p.factored != nullptr) set.values.take(*p.factored);
+        differentiate_solution(p, set, lambda);
+    }
+    return s.found->status[island];
+}
+
+// lambda (rows): in, the start; out, the solution. found: whether s.found has it.
 template <class T>
-void solve_island(const World& w, const MlcpView<T>& p, size_t island, const double* known,
-                  ImpulseScratch<T>& s, T* lambda) {
+void solve_island(const World& w, const MlcpView<T>& p, size_t island, bool found, ImpulseScratch<T>& s,
+                  T* lambda) {
     ActiveSet<T>& set = s.sets[island];
     for (int r = 0; r < p.rows; ++r)
         lambda[r] = where(p.drops(r), T(0), lambda[r]);
@@ -112,9 +133,9 @@ void solve_island(const World& w, const MlcpView<T>& p, size_t island, const dou
     if constexpr (is_lanes<T>)
         if (p.factored != nullptr) throw LanesPart();
     if (p.factored != nullptr) s.start.assign(lambda, lambda + p.rows);
-    for (int r = 0; known != nullptr && r < p.rows; ++r)
-        lambda[r] = T(known[r]);
-    s.status.push_back(solve_exactly(p, w.settings, w.friction_law(), s.solver, set, lambda));
+    if constexpr (std::is_same_v<T, Dual<double>>)
+        if (found) s.status.push_back(take_found_impulses(p, island, s, lambda));
+    if (!found) s.status.push_back(solve_exactly(p, w.settings, w.friction_law(), s.solver, set, lambda));
     if (p.factored == nullptr || s.status.back() != SolverStatus::unsolved) return;
     s.swept[island] = 1;
     std::copy(s.start.begin(), s.start.end(), lambda);
@@ -191,11 +212,10 @@ void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T
     s.status.clear();
     s.swept.assign(rows.islands.size(), 0);
     s.law = w.friction_law();
-    for (size_t i = 0; i < rows.islands.size(); ++i) {
-        const int row = rows.islands[i].row;
-        const double* known = s.solution.size() == s.lambda.size() ? s.solution.data() + row : nullptr;
-        solve_island(w, island_problem(rows, d, s, i), i, known, s, s.lambda.data() + row);
-    }
+    bool found = false;
+    if constexpr (std::is_same_v<T, Dual<double>>) found = has_found(s);
+    for (size_t i = 0; i < rows.islands.size(); ++i)
+        solve_island(w, island_problem(rows, d, s, i), i, found, s, s.lambda.data() + rows.islands[i].row);
     if (solver_kind(w.settings.solver).sweeps && s.any_swept())
         std::ranges::fill(s.swept, 1);  // every island has sweeps to pull back
     if constexpr (std::is_same_v<T, double>) {

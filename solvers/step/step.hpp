@@ -121,6 +121,8 @@ template <class T> struct StepScratch {
     TwoActiveSets<T> two_active_sets;
     DistantContacts<T> distant_contacts;
     StageClock* clock = nullptr;  // times the stages of `step`, if it is set
+    // Of a step on dual numbers: the same step on doubles (solvers/step/tangent_step.hpp), or null
+    const StepScratch<double>* found = nullptr;
 
     explicit StepScratch(const World& w);
     StepScratch(StepScratch&&);

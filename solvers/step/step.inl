@@ -102,6 +102,27 @@ void push_bodies_adj(const World& w, const T* theta, const T* wrenches, StepScra
     }
 }
 
+// Contacts, and the blocks that wait outside the problem, are on dual numbers those that the step on doubles has settled
+// on: with round-off, or with another solution of the problem, a step would choose others.
+template <class T> void find_features(const World& w, const T* theta, StepScratch<T>& s) {
+    if constexpr (std::is_same_v<T, Dual<double>>)
+        if (s.found != nullptr) {
+            s.contacts.detection.features = s.found->contacts.detection.features;
+            s.contacts.lanes = s.found->contacts.lanes;
+            return;
+        }
+    detect_contacts(w, theta, s.contacts);
+}
+template <class T>
+void choose_waiting_blocks(const World& w, const T* theta, const StateView<T>& x, StepScratch<T>& s) {
+    if constexpr (std::is_same_v<T, Dual<double>>)
+        if (s.found != nullptr && s.found->rows.waits.size() == s.rows.found.size()) {
+            s.rows.waits = s.found->rows.waits;
+            return;
+        }
+    hold_back_blocks(w, theta, x, s.v_free.data(), s.kinematics, s.contacts, s.rows);
+}
+
 }  // namespace
 
 template <class T>
@@ -144,14 +165,14 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     place_shapes(w, theta, s.kinematics, s.contacts);
     expect_change(w, theta, v, s.v_free.data(), s.kinematics, s.contacts);
     do {
-        detect_contacts(w, theta, s.contacts);
+        find_features(w, theta, s);
         lap(Stage::detection);
         // 6 contact points, normals, gaps
         make_contacts(w, theta, s.kinematics, s.contacts);
         lap(Stage::contacts);
         // 7 constraint rows
         find_blocks(w, theta, at, s.contacts, s.rows);
-        hold_back_blocks(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
+        choose_waiting_blocks(w, theta, at, s);
         do {
             make_rows(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
             lap(Stage::rows);
@@ -170,11 +191,11 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
             for (size_t n = 0; n < s.v_next.size(); ++n)
                 s.displacement[n] = s.v_next[n] + s.recovery.w[n];
             lap(Stage::motion);
-        } while (wake_blocks(w, theta, at, s.v_next.data(), s.displacement.data(), s.kinematics, s.contacts,
-                             s.rows));
-    } while (
-        exceeds_reach(w, theta, v, s.v_next.data(), s.kinematics, s.contacts) ||
-        (s.rows.recovers && exceeds_reach(w, theta, v, s.displacement.data(), s.kinematics, s.contacts)));
+        } while (s.found == nullptr && wake_blocks(w, theta, at, s.v_next.data(), s.displacement.data(),
+                                                   s.kinematics, s.contacts, s.rows));
+    } while (s.found == nullptr && (exceeds_reach(w, theta, v, s.v_next.data(), s.kinematics, s.contacts) ||
+                                    (s.rows.recovers && exceeds_reach(w, theta, v, s.displacement.data(),
+                                                                      s.kinematics, s.contacts))));
     if (w.damps_late()) {
         damp_late(w, theta, v, s.v_next.data(), s.late_damping);
         s.displacement = s.late_damping.v;

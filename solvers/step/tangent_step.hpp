@@ -1,5 +1,5 @@
-// A step on dual numbers, with the values of the step on doubles. Friction may have several solutions, and round-off
-// chooses among them: the derivative is that of the one that the step on doubles has.
+// A step on dual numbers, with the values, contacts and active sets of the step on doubles. Friction may have several
+// solutions, and round-off chooses among them: the derivative is that of the one that the step on doubles has.
 #pragma once
 
 #include "core/math/dual.hpp"
@@ -26,7 +26,8 @@ public:
         step(world_, values(theta, world_.np(), theta_), values(x, world_.nx(), x_),
              values(u, world_.nu(), u_), step_, next_.data(),
              wrenches ? values(wrenches, 6 * world_.model.bodies.size(), wrenches_) : nullptr);
-        scratch.impulses.solution = step_.impulses.lambda;
+        scratch.found = &step_;
+        scratch.impulses.found = &step_.impulses;
         step(world_, theta, x, u, scratch, x_next, wrenches);
         for (int i = 0; i < world_.nx(); ++i)
             x_next[i].v = next_[i];

@@ -36,31 +36,59 @@ TEST_CASE("a step on dual numbers has the solution of the step on doubles, where
     REQUIRE(s.impulses.lambda.size() == 3);
     CHECK(s.impulses.lambda[0] == 0);
     const double slides = next[nq];
-    s.impulses.solution = {0.3993, -0.466267, 0};
-    step(w, scene.theta.data(), scene.x0.data(), u.data(), s, next.data());
-    const std::vector<double> sticking = s.impulses.lambda;
-    CHECK(sticking[0] > 0.3);
-    const double sticks = next[nq];
-    CHECK(std::abs(sticks - slides) > 0.3);
+    ImpulseScratch<double> sticking = s.impulses;
+    const MlcpView<double> p = island_problem(s.rows, s.delassus, sticking, 0);
+    sticking.sets[0].state.assign(3, RowState::clamping);
+    solve_active_set(p, sticking.sets[0], sticking.lambda.data());
+    CHECK(sticking.lambda[0] > 0.3);
+    CHECK(mlcp_residual(p, sticking.lambda.data(), FrictionLaw::cone) < 1e-12);
 
-    // duals start at the solution that they are given
+    // duals have the solution that a step on doubles has found
     StepScratch<D> duals(w);
     const VecX<D> theta = scene.theta.cast<D>(), u_dual(0);
     VecX<D> x = scene.x0.cast<D>(), x_next(w.nx());
     x[nq].d = 1;
     for (const bool stick : {false, true}) {
-        duals.impulses.solution = stick ? sticking : std::vector<double>(3, 0.0);
+        duals.impulses.found = stick ? &sticking : &s.impulses;
         step(w, theta.data(), x.data(), u_dual.data(), duals, x_next.data());
-        CHECK(x_next[nq].v == doctest::Approx(stick ? sticks : slides).epsilon(1e-12));
+        CHECK(std::abs(x_next[nq].v - slides) == doctest::Approx(stick ? 0.4663 : 0).epsilon(1e-3));
         CHECK(x_next[nq].d == doctest::Approx(stick ? 1 - 2.8 / 6 : 1).epsilon(1e-4));
     }
     TangentStep tangent(w);
     tangent(theta.data(), x.data(), u_dual.data(), x_next.data());
-    s.impulses.solution.clear();
-    step(w, scene.theta.data(), scene.x0.data(), u.data(), s, next.data());
     for (int i = 0; i < nq + nv; ++i)
         CHECK(x_next[i].v == next[i]);
     CHECK(x_next[nq].d == doctest::Approx(1));
+}
+
+TEST_CASE("a step on dual numbers has the contacts and the waiting blocks of the step on doubles") {
+    using D = Dual<double>;
+    const Scene scene = scene_from_json(parse_json(R"({"steps": 1, "time_step": 0.001, "ground": {},
+        "solver": {"type": "ncp"}, "models": [{"name": "m", "position": [0, 0, 0.101], "model": {"bodies": [
+            {"name": "box", "joint": {"type": "free"}, "mass": 1, "inertia": [0.01, 0.01, 0.01, 0, 0, 0],
+             "shapes": [{"type": "box", "half_extents": [0.1, 0.1, 0.1]}]}]}}],
+        "initial": {"velocities": {"m/box": {"linear": [0, 0, -2]}}}})",
+                                                   "box.json"),
+                                        "box.json");
+    const World& w = scene.world;
+    StepScratch<double> s(w);
+    VecX<double> next(w.nx());
+    step(w, scene.theta.data(), scene.x0.data(), static_cast<const double*>(nullptr), s, next.data());
+    REQUIRE(s.contacts.points.size() == 4);
+    REQUIRE(s.impulses.lambda.size() == 12);
+
+    // as if round-off had found three contacts, and two of them waited
+    s.contacts.detection.features.pop_back();
+    s.contacts.lanes.pop_back();
+    s.rows.waits = {1, 0, 1};
+    StepScratch<D> duals(w);
+    duals.found = &s;
+    const VecX<D> theta = scene.theta.cast<D>(), x = scene.x0.cast<D>();
+    VecX<D> x_next(w.nx());
+    step(w, theta.data(), x.data(), static_cast<const D*>(nullptr), duals, x_next.data());
+    CHECK(duals.contacts.points.size() == 3);
+    CHECK(duals.impulses.lambda.size() == 3);
+    CHECK(duals.rows.contact_row == std::vector<int>{-1, 0, -1});
 }
 
 }  // namespace costate::test
