@@ -88,6 +88,37 @@ void check_same(const CModel& ours, const mjModel& theirs) {
     }
 }
 
+// Before 3.1.0, MuJoCo takes the mass of a mesh for that of a box with the same inertia (its commit 49ddb7ca). There,
+// bodies with meshes get the masses, centres and inertias that they have here.
+void correct_masses_of_meshes(const CModel& ours, mjModel& m, mjData& d) {
+    if (mj_version() >= 310) return;
+    std::map<std::string, double> theta;
+    for (int i = 0; i < ours.nparam; ++i)
+        theta[own_name(ours.name(COSTATE_PARAMETER, i))] = ours.theta[static_cast<size_t>(i)];
+    for (int g = 0; g < m.ngeom; ++g) {
+        const int body = m.geom_bodyid[g];
+        const char* name = mj_id2name(&m, mjOBJ_BODY, body);
+        if (m.geom_type[g] != mjGEOM_MESH || name == nullptr || m.body_mass[body] == 0) continue;
+        const auto number = [&](const std::string& of) {
+            for (const auto& [path, value] : theta)
+                if (path.ends_with(name + ("/" + of))) return value;
+            throw std::runtime_error(std::string(name) + " has no " + of + " here");
+        };
+        m.body_mass[body] = number("mass");
+        mjtNum* const centre = m.body_ipos + 3 * body;
+        for (int k = 0; k < 3; ++k)
+            centre[k] = number("com[" + std::to_string(k) + "]");
+        double I[6], axes[9];
+        for (int k = 0; k < 6; ++k)
+            I[k] = number("inertia[" + std::to_string(k) + "]");
+        const double matrix[] = {I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]};
+        mju_eig3(m.body_inertia + 3 * body, axes, m.body_iquat + 4 * body, matrix);
+        m.body_sameframe[body] = m.body_simple[body] = 0;
+    }
+    std::fill_n(m.dof_simplenum, m.nv, 0);
+    mj_setConst(&m, &d);
+}
+
 // B, from MuJoCo's model and the forces of its actuators
 Vector implicit_damping(const mjModel& m, const mjData& d) {
     Vector B(m.dof_damping, m.dof_damping + m.nv);
@@ -134,6 +165,7 @@ double smooth_error_beside_mujoco(const std::filesystem::path& file, const std::
     const MuJoCoData d(mj_makeData(m.get()), mj_deleteData);
     const CModel ours = load_without_constraints(file, search);
     check_same(ours, *m);
+    correct_masses_of_meshes(ours, *m, *d);
     const double h = m->opt.timestep;
     const auto nv = static_cast<size_t>(ours.nv);
     std::mt19937_64 bits(seed);
