@@ -78,7 +78,7 @@ template <class T> struct SegmentPath {
     int pieces = 1;
     PathPiece<T> piece[2];
     T arc = T(0);     // m
-    double turn = 0;  // direction of the arc, see wrap_turn; 0: straight
+    double turn = 0;  // see wrap_turn; 0: straight
 };
 template <class T> struct SegmentPathBar {
     Vec3<T> from[2], to[2];

@@ -6,11 +6,11 @@
 //   t = (r^2 p +- r sqrt(|p|^2 - r^2) n x p)/|p|^2
 //
 // The axis of a sphere is that of the plane of a and b: n = a x b/|a x b|. On a cylinder, the tendon is straight
-// after unrolling: its slope is the same on the lines and on the helix.
+// after unrolling: its slope is the same on the lines and on the helix. With its side inside, the object is a ring,
+// through which the tendon passes (core/dynamics/ring.hpp).
 #pragma once
 
-#include "core/math/elementary.hpp"
-#include "core/math/normalise.hpp"
+#include "core/dynamics/ring.hpp"
 #include "core/model/model.hpp"
 
 namespace costate {
@@ -36,28 +36,6 @@ void tangent_point_adj(const Vec3<T>& p, const Vec3<T>& n, const T& r, double tu
         T(2) * r * along_bar / square + across_bar * T(turn) * (reach / square - r * r / (reach * square));
 }
 
-// The angle from t_0 to t_1 about n in the direction of the turn, from 0 to 2 pi
-template <class T> T turned_angle(const Vec3<T>& t0, const Vec3<T>& t1, const Vec3<T>& n, double turn) {
-    const T angle = T(turn) * atan2(n.dot(t0.cross(t1)), t0.dot(t1));
-    return angle < T(0) ? angle + T(2 * std::numbers::pi) : angle;
-}
-template <class T>
-void turned_angle_adj(const Vec3<T>& t0, const Vec3<T>& t1, const Vec3<T>& n, double turn, const T& angle_bar,
-                      Vec3<T>& t0_bar, Vec3<T>& t1_bar, Vec3<T>& n_bar) {
-    const T x = t0.dot(t1), y = n.dot(t0.cross(t1)), scale = T(turn) * angle_bar / (x * x + y * y);
-    const T x_bar = -scale * y, y_bar = scale * x;
-    t0_bar += x_bar * t1 + y_bar * t1.cross(n);
-    t1_bar += x_bar * t0 + y_bar * n.cross(t0);
-    n_bar += y_bar * t0.cross(t1);
-}
-
-// The tangent points, m from the centre, and the length of the arc between them, m; or their covectors.
-template <class T> struct WrapArc {
-    Vec3<T> t0, t1;
-    T length;
-    static WrapArc zero() { return {Vec3<T>::Zero(), Vec3<T>::Zero(), T(0)}; }
-};
-
 // On the circle of radius r across n
 template <class T>
 WrapArc<T> circle_arc(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& n, const T& r, double turn) {
@@ -73,6 +51,23 @@ void circle_arc_adj(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& n, const 
     turned_angle_adj<T>(t0, t1, n, turn, bar.length * r, bar.t0, bar.t1, n_bar);
     tangent_point_adj(b, n, r, -turn, bar.t1, b_bar, n_bar, r_bar);
     tangent_point_adj(a, n, r, turn, bar.t0, a_bar, n_bar, r_bar);
+}
+
+// A turn (see wrap_turn): the tendon touches the circle from inside.
+inline constexpr double through_ring = 2;
+
+// Around the circle, or through it as a ring
+template <class T>
+WrapArc<T> flat_arc(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& n, const T& r, double turn) {
+    if (turn != through_ring) return circle_arc(a, b, n, r, turn);
+    const Vec3<T> z = ring_point(a, b, n, r);
+    return {z, z, T(0)};
+}
+template <class T>
+void flat_arc_adj(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& n, const T& r, double turn,
+                  const WrapArc<T>& out_bar, Vec3<T>& a_bar, Vec3<T>& b_bar, Vec3<T>& n_bar, T& r_bar) {
+    if (turn != through_ring) return circle_arc_adj(a, b, n, r, turn, out_bar, a_bar, b_bar, n_bar, r_bar);
+    ring_point_adj<T>(a, b, n, r, out_bar.t0 + out_bar.t1, a_bar, b_bar, n_bar, r_bar);
 }
 
 // n of a sphere. If a and b are opposite, any axis across them, which is held constant.
@@ -95,14 +90,14 @@ void sphere_axis_adj(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& n_bar, V
     b_bar += across_bar.cross(a);
 }
 
-// Around a cylinder about n: the heights of the tangent points lie on the unrolled line.
+// On a cylinder about n: the heights of the tangent points lie on the unrolled line.
 template <class T>
 WrapArc<T> helix_arc(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& n, const T& r, double turn) {
     using std::sqrt;
     const T z_a = n.dot(a), z_b = n.dot(b);
     const Vec3<T> flat_a = a - n * z_a, flat_b = b - n * z_b;
-    const WrapArc<T> flat = circle_arc(flat_a, flat_b, n, r, turn);
-    const T before = sqrt(flat_a.squaredNorm() - r * r), after = sqrt(flat_b.squaredNorm() - r * r),
+    const WrapArc<T> flat = flat_arc(flat_a, flat_b, n, r, turn);
+    const T before = (flat.t0 - flat_a).norm(), after = (flat_b - flat.t1).norm(),
             slope = (z_b - z_a) / (before + flat.length + after);
     return {flat.t0 + n * (z_a + slope * before), flat.t1 + n * (z_a + slope * (before + flat.length)),
             flat.length * sqrt(T(1) + slope * slope)};
@@ -113,10 +108,10 @@ void helix_arc_adj(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& n, const T
     using std::sqrt;
     const T z_a = n.dot(a), z_b = n.dot(b);
     const Vec3<T> flat_a = a - n * z_a, flat_b = b - n * z_b;
-    const WrapArc<T> flat = circle_arc(flat_a, flat_b, n, r, turn);
-    const T before = sqrt(flat_a.squaredNorm() - r * r), after = sqrt(flat_b.squaredNorm() - r * r),
-            whole = before + flat.length + after, slope = (z_b - z_a) / whole,
-            stretch = sqrt(T(1) + slope * slope);
+    const WrapArc<T> flat = flat_arc(flat_a, flat_b, n, r, turn);
+    const Vec3<T> line_a = flat.t0 - flat_a, line_b = flat_b - flat.t1;
+    const T before = line_a.norm(), after = line_b.norm(), whole = before + flat.length + after,
+            slope = (z_b - z_a) / whole, stretch = sqrt(T(1) + slope * slope);
     const T h0_bar = n.dot(out_bar.t0), h1_bar = n.dot(out_bar.t1);
     n_bar += out_bar.t0 * (z_a + slope * before) + out_bar.t1 * (z_a + slope * (before + flat.length));
     const T slope_bar =
@@ -124,10 +119,11 @@ void helix_arc_adj(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& n, const T
     const T rise_bar = slope_bar / whole, whole_bar = -rise_bar * slope;
     const T before_bar = (h0_bar + h1_bar) * slope + whole_bar, after_bar = whole_bar;
     const T z_a_bar = h0_bar + h1_bar - rise_bar, z_b_bar = rise_bar;
-    const WrapArc<T> flat_bar{out_bar.t0, out_bar.t1, out_bar.length * stretch + h1_bar * slope + whole_bar};
-    Vec3<T> flat_a_bar = (before_bar / before) * flat_a, flat_b_bar = (after_bar / after) * flat_b;
-    r_bar -= r * (before_bar / before + after_bar / after);
-    circle_arc_adj(flat_a, flat_b, n, r, turn, flat_bar, flat_a_bar, flat_b_bar, n_bar, r_bar);
+    const Vec3<T> line_a_bar = (before_bar / before) * line_a, line_b_bar = (after_bar / after) * line_b;
+    const WrapArc<T> flat_bar{out_bar.t0 + line_a_bar, out_bar.t1 - line_b_bar,
+                              out_bar.length * stretch + h1_bar * slope + whole_bar};
+    Vec3<T> flat_a_bar = -line_a_bar, flat_b_bar = line_b_bar;
+    flat_arc_adj(flat_a, flat_b, n, r, turn, flat_bar, flat_a_bar, flat_b_bar, n_bar, r_bar);
     const auto lift = [&](const Vec3<T>& p, const T& z, const Vec3<T>& flat_p_bar, const T& z_bar,
                           Vec3<T>& p_bar) {
         const T all_bar = z_bar - n.dot(flat_p_bar);
@@ -142,7 +138,7 @@ template <class T>
 WrapArc<T> wrap_arc(WrapShape shape, const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& axis, const T& r,
                     double turn) {
     if (shape == WrapShape::cylinder) return helix_arc(a, b, axis, r, turn);
-    return circle_arc(a, b, sphere_axis(a, b), r, turn);
+    return flat_arc(a, b, sphere_axis(a, b), r, turn);
 }
 template <class T>
 void wrap_arc_adj(WrapShape shape, const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& axis, const T& r,
@@ -151,7 +147,7 @@ void wrap_arc_adj(WrapShape shape, const Vec3<T>& a, const Vec3<T>& b, const Vec
     if (shape == WrapShape::cylinder)
         return helix_arc_adj(a, b, axis, r, turn, out_bar, a_bar, b_bar, axis_bar, r_bar);
     Vec3<T> n_bar = Vec3<T>::Zero();
-    circle_arc_adj(a, b, sphere_axis(a, b), r, turn, out_bar, a_bar, b_bar, n_bar, r_bar);
+    flat_arc_adj(a, b, sphere_axis(a, b), r, turn, out_bar, a_bar, b_bar, n_bar, r_bar);
     sphere_axis_adj(a, b, n_bar, a_bar, b_bar);
 }
 
@@ -167,8 +163,9 @@ bool segments_meet(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c, const V
 
 // The direction in which a tendon from a to b wraps: 1 or -1, about n of a sphere or the axis of a cylinder; 0: it
 // runs straight. It wraps where the straight line meets the circle, on the shorter way. With `side`, a vector from
-// the centre, it wraps on that side, also where the line passes on the other side. It runs straight if an end is
-// inside, or if the lines to both tangent points would cross.
+// the centre, it wraps on that side, also where the line passes on the other side. With a side nearer than r it passes
+// through a ring: through_ring, where the line misses the circle. It runs straight if an end is inside, or if the lines to
+// both tangent points would cross.
 template <class T>
 double wrap_turn(WrapShape shape, const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& axis, const T& r,
                  const Vec3<T>* side) {
@@ -176,9 +173,12 @@ double wrap_turn(WrapShape shape, const Vec3<T>& a, const Vec3<T>& b, const Vec3
     const Vec3<T> n = flat ? axis : sphere_axis(a, b), p = flat ? Vec3<T>(a - n * n.dot(a)) : a,
                   q = flat ? Vec3<T>(b - n * n.dot(b)) : b, line = q - p;
     const T square = r * r * T(1 + 1e-12), length = line.squaredNorm();
-    if (!(p.squaredNorm() > square) || !(q.squaredNorm() > square) || !(length > T(1e-15))) return 0;
+    const bool is_ring = side != nullptr && side->squaredNorm() < r * r;
+    if (!(p.squaredNorm() > square) || !(q.squaredNorm() > square)) return 0;
+    if (!(length > T(1e-15))) return is_ring ? through_ring : 0;
     const T share = clamp_value<T>(-line.dot(p) / length, T(0), T(1));
     const Vec3<T> nearest = p + share * line;
+    if (is_ring) return nearest.squaredNorm() > r * r ? through_ring : 0;
     if (nearest.squaredNorm() > r * r && (side == nullptr || side->dot(nearest) >= T(0))) return 0;
     T best(0);
     double turn = 0;

@@ -127,6 +127,43 @@ struct WrapPass : StagePass {
     }
 };
 
+// Ends outside a ring that the line between them misses, axis and radius -> where the tendon touches it.
+struct RingPass : StagePass {
+    WrapShape shape;
+    double r, r_bar = 0;
+    D r_dual;
+    std::vector<Vec3<double>> in_points{3}, in_bars{3, Vec3<double>::Zero()}, out_bars{2};
+    std::vector<Vec3<D>> in_duals{3}, out_duals{2};
+    RingPass(Rng& g, Regime)
+        : shape(g.uniform(0, 1) < 0.5 ? WrapShape::sphere : WrapShape::cylinder),
+          r(g.uniform(0.2, 0.6)) {
+        const Vec3<double> n = g.vec3(Regime::random).normalized(), x = n.unitOrthogonal(), y = n.cross(x);
+        const double A = g.uniform(0.7, 2), B = g.uniform(0.7, 2),
+                     angle = g.uniform(-0.9, 0.9) * (std::acos(r / A) + std::acos(r / B));
+        in_points = {A * x, B * (std::cos(angle) * x + std::sin(angle) * y), n};
+        if (shape == WrapShape::cylinder)
+            for (const int i : {0, 1})
+                in_points[i] += g.normal() * n;
+        in.add_along_direction(g, [&](Inputs& all) {
+            for (size_t i = 0; i < (shape == WrapShape::cylinder ? 3 : 2); ++i)
+                all.add(in_points[i].data(), in_duals[i].data(), in_bars[i].data(), 3);
+            all.add(r, r_dual, r_bar);
+        });
+        for (size_t i = 0; i < 2; ++i)
+            out.add<double>(out_duals[i].data(), out_bars[i].data(), 3);
+        if (shape == WrapShape::sphere) in_duals[2] = in_points[2].cast<D>();
+    }
+    void run_duals() override {
+        const WrapArc<D> arc = wrap_arc(shape, in_duals[0], in_duals[1], in_duals[2], r_dual, through_ring);
+        out_duals[0] = arc.t0;
+        out_duals[1] = arc.t1;
+    }
+    void run_adjoint() override {
+        wrap_arc_adj(shape, in_points[0], in_points[1], in_points[2], r, through_ring,
+                     {out_bars[0], out_bars[1], 0.0}, in_bars[0], in_bars[1], in_bars[2], r_bar);
+    }
+};
+
 // Poses, axes and parameters -> lengths and moment arms.
 struct PathPass : StagePass {
     Model m;
@@ -284,6 +321,7 @@ struct PathSensorPass : StepSensorPass {
 }  // namespace
 
 TEST_CASE("adjoint: the way around a sphere or a cylinder") { check_pass<WrapPass>(1e-11); }
+TEST_CASE("adjoint: the point where a tendon touches a ring") { check_pass<RingPass>(1e-11); }
 TEST_CASE("adjoint: lengths and moment arms of spatial tendons") { check_pass<PathPass>(1e-11); }
 TEST_CASE("adjoint: forces along spatial tendons") { check_pass<PullPathsPass>(1e-12); }
 TEST_CASE("adjoint: lengths and rates of what actuators drive") { check_pass<DrivePass>(1e-12); }

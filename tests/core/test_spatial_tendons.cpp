@@ -4,6 +4,7 @@
 
 #include "core/dynamics/spatial_tendon.hpp"
 #include "tests/support/mjcf_text.hpp"
+#include "tests/support/probe.hpp"
 #include "tests/support/walk.hpp"
 
 using namespace costate;
@@ -169,9 +170,9 @@ TEST_CASE("MJCF: spatial tendons that are not supported or wrong are named with 
     CHECK(warned("<site site='w'/><site site='s'/>").empty());
     CHECK(has(warned("<site site='w'/><geom geom='g'/><site site='s'/>"),
               "m.xml:3: <geom> in <spatial> names neither a sphere nor a cylinder"));
-    CHECK(has(warned("<site site='w'/><geom geom='b' sidesite='in'/><site site='s'/>"),
-              "has its sidesite inside"));
-    CHECK(warned("<site site='w'/><geom geom='b' sidesite='r'/><site site='s'/>").empty());
+    for (const char* side : {"in", "r"})
+        CHECK(warned("<site site='w'/><geom geom='b' sidesite='" + std::string(side) + "'/><site site='s'/>")
+                  .empty());
     CHECK(has(complaint([&] { with("<geom geom='b'/><site site='w'/><site site='s'/>"); }),
               "m.xml:3: <geom> is not between two sites"));
     CHECK(has(complaint([&] { with("<site site='w'/><site site='s'/><geom geom='b'/>"); }),
@@ -223,6 +224,43 @@ TEST_CASE("spatial tendons: the way around a sphere and a cylinder in closed for
     CHECK(wrap_turn(WrapShape::cylinder, c, d, n, r, &down) != 0);
     const Vec3<double> inside = 0.4 * x;
     CHECK(wrap_turn<double>(WrapShape::sphere, inside, b, n, r, nullptr) == 0);
+}
+
+TEST_CASE(
+    "spatial tendons: a ring is touched where the way is shortest, and not if the line passes through it") {
+    Rng g(7);
+    const Vec3<double> n = g.vec3(Regime::random).normalized(), x = n.unitOrthogonal(), y = n.cross(x),
+                       inside = 0.1 * y;
+    const auto at = [&](double radius, double angle) -> Vec3<double> {
+        return radius * (std::cos(angle) * x + std::sin(angle) * y);
+    };
+    const double r = 0.5;
+    for (int i = 0; i < 200; ++i) {
+        const double A = g.uniform(0.51, 2), B = g.uniform(0.51, 2), angle = g.uniform(-3, 3);
+        const Vec3<double> a = at(A, 0), b = at(B, angle);
+        const bool misses = std::abs(angle) < std::acos(r / A) + std::acos(r / B);
+        for (const WrapShape shape : {WrapShape::sphere, WrapShape::cylinder})
+            REQUIRE(wrap_turn(shape, a, b, n, r, &inside) == (misses ? through_ring : 0));
+        if (!misses) continue;
+        const WrapArc<double> arc = wrap_arc(WrapShape::cylinder, a, b, n, r, through_ring);
+        const auto way = [&](const Vec3<double>& z) { return (z - a).norm() + (b - z).norm(); };
+        CHECK(arc.t0.norm() == doctest::Approx(r).epsilon(1e-14));
+        CHECK(arc.length == 0);
+        for (int k = 0; k <= 100; ++k)
+            CHECK(way(arc.t0) <= way(at(r, 0.01 * k * angle)) + 1e-15);
+        // straight after unrolling
+        const WrapArc<double> high =
+            wrap_arc<double>(WrapShape::cylinder, a + 0.7 * n, b - 0.4 * n, n, r, through_ring);
+        CHECK(way(arc.t0) < (high.t0 - a - 0.7 * n).norm() + (b - 0.4 * n - high.t1).norm());
+        CHECK((high.t0 - a - 0.7 * n).norm() + (b - 0.4 * n - high.t1).norm() ==
+              doctest::Approx(std::hypot(way(arc.t0), 1.1)).epsilon(1e-14));
+        CHECK((ring_point(b, a, n, r) - arc.t0).norm() < 1e-14);
+    }
+    // in the middle between ends that are as far
+    CHECK((ring_point(at(2, 0), at(2, 0.8), n, r) - at(r, 0.4)).norm() < 1e-15);
+    CHECK((ring_point(at(2, 0), at(1, 0), n, r) - at(r, 0)).norm() < 1e-15);
+    // ends at one point
+    CHECK(wrap_turn(WrapShape::sphere, at(2, 0), at(2, 0), n, r, &inside) == through_ring);
 }
 
 TEST_CASE("spatial tendons: a rope on a drum has the moment arm of its radius") {

@@ -131,12 +131,6 @@ Json wrap_of(const MjcfContext& context, const MjcfIndex& index, const std::vect
     if (const auto name = part.find("sidesite")) {
         const auto [owner, side] = index.site(*name);
         wrap.side = (pose_of(index, poses, *owner) * side->pose).p;
-        if ((*wrap.side - wrap.pose.p).norm() < wrap.radius) {
-            part.warn(context.warnings,
-                      "in <spatial> has its sidesite inside, which is not supported: the tendon is ignored",
-                      "put the site outside");
-            return nullptr;
-        }
         item["side"] = owner == &index.bodies[0] ? to_json(side->pose.p) : Json(side->name);
     }
     return item;
