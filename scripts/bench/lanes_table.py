@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Time of a step and of its reverse in a batch on one thread, with and without lanes, as a Markdown table. Both take turns;
-medians of processor times. Environments differ in velocities (0.1) and controls (0.05 of noise on those of the scene's keyframe).
-Usage: lanes_table.py [SCENE...] [--environments N] [--steps K] [--repeat R]; COSTATE_LIBRARY names the library."""
+"""Time of a step and of its reverse in a batch on one thread, without lanes and with some widths of them, as a Markdown table. All
+take turns; medians of processor times. Environments differ in velocities (0.1) and controls (0.05 of noise on those of the scene's
+keyframe). Usage: lanes_table.py [SCENE...] [--widths W...] [--environments N] [--steps K] [--repeat R]; COSTATE_LIBRARY names the
+library, which must have the widths (-DCOSTATE_LANE_WIDTHS="4;8")."""
 import argparse
 import os
 import pathlib
@@ -17,8 +18,8 @@ import costate  # noqa: E402  (the package of this tree)
 SCENES = ["quadruped_stand", "go1_stand", "ant", "humanoid", "half_cheetah", "hopper", "atlas_stand", "arm_7"]
 
 
-def batch(model, n, lanes):
-    os.environ["COSTATE_LANES"] = "4" if lanes else "1"
+def batch(model, n, width):
+    os.environ["COSTATE_LANES"] = str(width)
     return costate.Batch(model, n_env=n, threads=1)
 
 
@@ -28,42 +29,49 @@ def timed(call):
     return result, time.process_time() - start
 
 
-def row(scene, n, steps, repeat):
+def row(scene, widths, n, steps, repeat):
     model = costate.Model(scene)
-    both = {lanes: batch(model, n, lanes) for lanes in (False, True)}
+    batches = {width: batch(model, n, width) for width in (1, *widths)}
     generator = numpy.random.default_rng(7)
-    x, _ = both[False].state()
+    x, _ = batches[1].state()
     x = x.copy()
     x[:, model.nq:model.nq + model.nv] += 0.1 * generator.normal(size=(n, model.nv))
     u = 0.05 * generator.normal(size=(steps, n, model.nu))
-    bar = generator.normal(size=(steps, n, both[False].ndx))
-    times = {(kind, lanes): [] for kind in "fr" for lanes in both}
+    bar = generator.normal(size=(steps, n, batches[1].ndx))
+    times = {(kind, width): [] for kind in "fr" for width in batches}
     results = {}
     for _ in range(repeat):
-        for lanes, one in both.items():
+        for width, one in batches.items():
             (states, completed), seconds = timed(lambda one=one: one.rollout(x, u))
-            times["f", lanes].append(seconds)
+            times["f", width].append(seconds)
             before = numpy.concatenate([x[None], states[:-1]])
             gradient, seconds = timed(lambda one=one, b=before, c=completed: one.backward(b, u, bar, c))
-            times["r", lanes].append(seconds)
-            results[lanes] = [states, *(it for it in gradient if it is not None)]
-    for a, b in zip(results[False], results[True]):
-        assert numpy.array_equal(a, b, equal_nan=True), scene
+            times["r", width].append(seconds)
+            results[width] = [states, *(it for it in gradient if it is not None)]
+    for width in widths:
+        for a, b in zip(results[1], results[width]):
+            assert numpy.array_equal(a, b, equal_nan=True), (scene, width)
     micro = {key: 1e6 * statistics.median(values) / (n * steps) for key, values in times.items()}
-    return (f"| `{scene}` | {model.nv} | {micro['f', False]:.1f} | {micro['f', True]:.1f} | {micro['f', False] / micro['f', True]:.1f} "
-            f"| {micro['r', False]:.1f} | {micro['r', True]:.1f} | {micro['r', False] / micro['r', True]:.1f} |")
+    cells = [f"`{scene}`", str(model.nv)]
+    for kind in "fr":
+        cells.append(f"{micro[kind, 1]:.1f}")
+        for width in widths:
+            cells += [f"{micro[kind, width]:.1f}", f"{micro[kind, 1] / micro[kind, width]:.1f}"]
+    return "| " + " | ".join(cells) + " |"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scenes", nargs="*", default=SCENES)
+    parser.add_argument("--widths", nargs="*", type=int, default=[4])
     parser.add_argument("--environments", type=int, default=256)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
-    print("| scene | dof | step, us | in lanes | ratio | replay and reverse, us | in lanes | ratio |\n|---|---|---|---|---|---|---|---|")
+    lanes = "".join(f" {width} lanes | ratio |" for width in options.widths)
+    print(f"| scene | dof | step, us |{lanes} replay and reverse, us |{lanes}\n" + "|---" * (4 + 4 * len(options.widths)) + "|")
     for scene in options.scenes:
-        print(row(scene, options.environments, options.steps, options.repeat), flush=True)
+        print(row(scene, options.widths, options.environments, options.steps, options.repeat), flush=True)
 
 
 if __name__ == "__main__":

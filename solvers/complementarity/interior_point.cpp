@@ -100,6 +100,8 @@ void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law, const doub
     bounds_ = iterations_ = 0;
     work_ = 0;
     symmetric_ = true;
+    factored_ = p.factored != nullptr ? &p : nullptr;
+    last_met_ = false;
     groups_.clear();
     scale_.assign(n, 0);  // 0: the row has no impulse
     limit_.assign(n, 0);
@@ -126,13 +128,13 @@ void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law, const doub
         }
         if (g.bound != Bound::none) bounds_ += g.bound == Bound::box ? 2 : 1;
     }
-    A_.resize(n * n);
+    A_.resize(factored_ != nullptr ? 0 : n * n);
     b_.resize(n);
     size_ = 0;
     for (size_t r = 0; r < n; ++r) {
-        for (size_t c = 0; c < n; ++c)
+        for (size_t c = 0; factored_ == nullptr && c < n; ++c)
             A_[r * n + c] = scale_[r] * p.A[r * n + c] * scale_[c];
-        if (scale_[r] == 0) A_[r * n + r] = 1;
+        if (factored_ == nullptr && scale_[r] == 0) A_[r * n + r] = 1;
         b_[r] = scale_[r] * p.b[r];
         size_ = std::max(size_, std::abs(b_[r]));
     }
@@ -167,7 +169,17 @@ void InteriorPoint::start_near(const double* x) {
 // s <- A' x' + b' + c. Sets slip_.
 void InteriorPoint::find_velocities(std::vector<double>& s) {
     s = b_;
-    add_product({A_.data(), rows_, 0, rows_}, x_.data(), s.data());
+    if (factored_ != nullptr) {
+        step_.resize(rows_);
+        moved_.resize(rows_);
+        for (int r = 0; r < rows_; ++r)
+            step_[r] = scale_[r] * x_[r];
+        operator_product(*factored_, step_.data(), moved_.data());
+        for (int r = 0; r < rows_; ++r)
+            s[r] += scale_[r] * moved_[r];
+    } else {
+        add_product({A_.data(), rows_, 0, rows_}, x_.data(), s.data());
+    }
     if (symmetric_) return;
     for (const Group& g : groups_) {
         if (g.bound != Bound::cone || g.rows == 1) continue;
@@ -194,39 +206,85 @@ double InteriorPoint::evaluate() {
     return gap / std::max(bounds_, 1);
 }
 
+// Adds T O^2 of a group at the iterate to its rows of a matrix, the first of which begins at `row`, each of `length`. Sets
+// its scaling.
+void InteriorPoint::add_barrier(const Group& g, double* row, size_t length) {
+    const int r = g.first;
+    if (g.bound == Bound::box) row[0] += s_[r] / (limit_[r] + x_[r]) + upper_[r] / (limit_[r] - x_[r]);
+    if (g.bound != Bound::cone) return;
+    with_rows(g.rows, [&](auto rows) {
+        double* w = w_.data() + r;
+        const double eta = eta_[r] = find_scaling(x_.data() + r, s_.data() + r, rows, w);
+        apply_scaling(eta, w, x_.data() + r, rows, scaled_.data() + r);
+        double along = w[0];  // the first entry of T w
+        for (int i = 1; i < rows; ++i)
+            along -= slip_[r + i] * w[i];
+        row[0] += eta * eta * (2 * along * w[0] - 1);
+        for (int j = 1; j < rows; ++j)
+            row[j] += eta * eta * (2 * along * w[j] - slip_[r + j]);
+        for (int i = 1; i < rows; ++i) {
+            row += length;
+            row[i] += eta * eta;
+            for (int j = 0; j < rows; ++j)
+                row[j] += eta * eta * 2 * w[i] * w[j];
+        }
+    });
+}
+
 // The scalings at the iterate, and the factor of A' + T O^2.
 bool InteriorPoint::factor() {
+    if (factored_ != nullptr) {
+        factor_rows();
+        return true;
+    }
     const size_t n = rows_, length = row_length(n);
     factor_.resize(matrix_size(n));
     for (size_t r = 0; r < n; ++r)
         std::copy_n(A_.data() + r * n, n, factor_.data() + r * length);
     work_ += factorisation_work(n) / (symmetric_ ? 2 : 1);
-    for (const Group& g : groups_) {
-        const int r = g.first;
-        if (g.bound == Bound::box)
-            factor_[r * length + r] += s_[r] / (limit_[r] + x_[r]) + upper_[r] / (limit_[r] - x_[r]);
-        if (g.bound != Bound::cone) continue;
-        with_rows(g.rows, [&](auto rows) {
-            double* w = w_.data() + r;
-            const double eta = eta_[r] = find_scaling(x_.data() + r, s_.data() + r, rows, w);
-            apply_scaling(eta, w, x_.data() + r, rows, scaled_.data() + r);
-            double along = w[0];  // the first entry of T w
-            for (int i = 1; i < rows; ++i)
-                along -= slip_[r + i] * w[i];
-            double* row = factor_.data() + r * length + r;
-            row[0] += eta * eta * (2 * along * w[0] - 1);
-            for (int j = 1; j < rows; ++j)
-                row[j] += eta * eta * (2 * along * w[j] - slip_[r + j]);
-            for (int i = 1; i < rows; ++i) {
-                row += length;
-                row[i] += eta * eta;
-                for (int j = 0; j < rows; ++j)
-                    row[j] += eta * eta * 2 * w[i] * w[j];
-            }
-        });
-    }
+    for (const Group& g : groups_)
+        add_barrier(g, factor_.data() + g.first * length + g.first, length);
     if (symmetric_) return factor_symmetric_inplace(factor_.data(), n);
     return factor_unpivoted_inplace(factor_.data(), n);
+}
+
+// The same for a factored A: P = 1 and K = D^-1 T O^2 D^-1 of every group. Rows without impulse keep 0.
+void InteriorPoint::factor_rows() {
+    solver_.groups.clear();
+    equations_.clear();
+    for (const Group& g : groups_) {
+        RowGroup& of = solver_.groups.emplace_back();
+        of.first = static_cast<int>(equations_.size());
+        of.count = g.rows;
+        add_barrier(g, of.K, g.rows);
+        for (int i = 0; i < g.rows; ++i) {
+            equations_.push_back(g.first + i);
+            const double row = scale_[g.first + i];
+            for (int j = 0; j < g.rows; ++j) {
+                const double both = row * scale_[g.first + j];
+                double& K = of.K[i * g.rows + j];
+                K = both != 0 ? K / both : i == j ? 1 : 0;
+            }
+            of.P[i * g.rows + i] = row != 0 ? 1 : 0;
+        }
+    }
+    solver_.factor(*factored_->factored, equations_);
+    work_ += solver_.work();
+}
+
+// dx_ <- (A' + T O^2)^-1 dx_
+void InteriorPoint::solve_step() {
+    if (factored_ != nullptr) {
+        for (int r = 0; r < rows_; ++r)
+            step_[r] = scale_[r] != 0 ? dx_[r] / scale_[r] : 0;
+        solver_.solve_inplace(step_.data());
+        for (int r = 0; r < rows_; ++r)
+            dx_[r] = scale_[r] != 0 ? step_[r] / scale_[r] : 0;
+    } else if (symmetric_) {
+        solve_symmetric_inplace(factor_.data(), rows_, dx_.data());
+    } else {
+        solve_unpivoted_inplace(factor_.data(), rows_, dx_.data());
+    }
 }
 
 // Of the multipliers of a boxed row: r and s of a step are targets - (O^2 dx) of each bound.
@@ -273,10 +331,7 @@ void InteriorPoint::find_direction(double centre, bool second_order) {
                 dx_[r] -= slip_[i] * dx_[i];
         });
     }
-    if (symmetric_)
-        solve_symmetric_inplace(factor_.data(), rows_, dx_.data());
-    else
-        solve_unpivoted_inplace(factor_.data(), rows_, dx_.data());
+    solve_step();
     for (const Group& g : groups_) {
         const int r = g.first;
         if (g.bound == Bound::box) {
@@ -337,8 +392,13 @@ double InteriorPoint::gap_after(double length) const {
 bool InteriorPoint::iterate(double least) {
     for (; iterations_ < max_interior_iterations; ++iterations_) {
         const double gap = evaluate();
-        const auto met = [&](double e) { return std::abs(e) <= most_rest * size_; };
-        if (gap <= least * size_ * size_ && std::ranges::all_of(rest_, met)) return true;
+        const bool met =
+            std::ranges::all_of(rest_, [&](double e) { return std::abs(e) <= most_rest * size_; });
+        if (gap <= least * size_ * size_ && met) return true;
+        if (factored_ != nullptr && met) {  // its round-off may end the approach
+            last_met_ = true;
+            last_x_ = x_;
+        }
         if (!std::isfinite(gap) || !factor()) return false;
         find_direction(0, false);
         const double share = std::clamp(gap_after(std::min(1.0, longest_step())) / gap, 0.0, 1.0);
@@ -361,6 +421,7 @@ bool InteriorPoint::iterate(double least) {
 
 bool InteriorPoint::advance(double gap, double* x) {
     const bool reached = iterate(gap);
+    if (!reached && last_met_) x_ = last_x_;
     for (int r = 0; r < rows_; ++r)
         x[r] = scale_[r] * x_[r];
     return reached;

@@ -10,15 +10,18 @@
 // with Jordan's product o. A unilateral row is a cone of one row. A boxed row has a multiplier for each bound, s' =
 // s_lower - s_upper. With the symmetric O of a cone, O x' = O^-1 s', and the slip u = s'_T/|s'_T|, where ds'_n is
 // (A' dx)_n + u.(A' dx)_T, a step solves (A' + T O^2) dx = T r:   T z = (z_n - u.z_T, z_T)
+//
+// With a factored A, it solves (A + D^-1 T O^2 D^-1) D dx = D^-1 T r (solvers/complementarity/factored_solver.hpp).
 #pragma once
 
+#include "solvers/complementarity/factored_solver.hpp"
 #include "solvers/complementarity/mlcp.hpp"
 
 namespace costate {
 
 class InteriorPoint {
 public:
-    // A problem with a dense A; law: cone or relaxed_cone; x (rows): a guess of the impulses.
+    // law: cone or relaxed_cone; x (rows): a guess of the impulses. The problem must exist until the last iteration.
     void start(const MlcpView<double>& p, FrictionLaw law, const double* x);
     // Iterates until the mean of x' o s' is at most `gap` of the largest b' squared. x (rows): out, the impulses, also
     // if it returns false because round-off or 40 iterations end before.
@@ -35,7 +38,10 @@ private:
     void start_near(const double* x);
     void find_velocities(std::vector<double>& s);
     double evaluate();
+    void add_barrier(const Group& g, double* row, size_t length);
     bool factor();
+    void factor_rows();
+    void solve_step();
     void find_direction(double centre, bool second_order);
     void boxed_targets(int r, double centre, bool second_order, double& lower, double& upper) const;
     double longest_step() const;
@@ -51,7 +57,13 @@ private:
     std::vector<double> dx_, ds_, d_upper_;      // the step
     std::vector<double> dx_first_, ds_first_, d_upper_first_;  // the predictor
     std::vector<double> eta_, w_, scaled_, target_,
-        factor_;  // of O; O x', r + rest; the factor of A' + T O^2
+        factor_;                                  // of O; O x', r + rest; the factor of A' + T O^2
+    const MlcpView<double>* factored_ = nullptr;  // the problem, if its A is factored
+    FactoredSolver solver_;                       // of A + D^-1 T O^2 D^-1
+    std::vector<int> equations_;                  // its rows
+    std::vector<double> step_, moved_;            // D dx; A D x'
+    bool last_met_ = false;                       // whether there is one of
+    std::vector<double> last_x_;                  // the last iterate that met the equations
 };
 
 }  // namespace costate

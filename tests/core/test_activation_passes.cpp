@@ -188,19 +188,11 @@ ToyState activated_state(Rng& g, Regime r, const Settings& settings = Settings()
 struct ActivationStepPass : StepSensorPass {
     static ToyState world(Rng& g, Regime r) {
         ToyState t = activated_state(g, r);
-        const auto add = [&](SensorKind kind, int body, int actuator) {
-            Sensor sensor;
-            sensor.name = "y" + std::to_string(t.world.sensors.size());
-            sensor.kind = kind;
-            sensor.body = body;
-            sensor.actuator = actuator;
-            t.world.add_sensor(sensor);
-        };
         for (int n = 0; n < t.world.nu(); ++n)
-            add(SensorKind::actuator_force, -1, n);
+            add_sensor(t.world, SensorKind::actuator_force, -1, n);
         for (int body = 0; body < 3; ++body) {
-            add(SensorKind::joint_effort, body, -1);
-            add(SensorKind::force, body, -1);
+            add_sensor(t.world, SensorKind::joint_effort, body);
+            add_sensor(t.world, SensorKind::force, body);
         }
         return t;
     }

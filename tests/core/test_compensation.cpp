@@ -76,20 +76,8 @@ struct CompensationPass : StagePass {
 // A step with sensors of the forces between bodies.
 struct CompensationStepPass : StepSensorPass {
     static ToyState world(Rng& g, Regime r) {
-        Model m = compensated_model(g);
-        ShapeSet set = build_shapes(m, {});
-        ToyState t{World(std::move(m), std::move(set), Settings()), {}, {}, {}};
-        t.theta = t.world.model.layout.nominal();
-        t.x.resize(t.world.nx());
-        t.x << random_configuration(t.world.model, g, r), random_vector(t.world.nv(), g, r);
-        for (int body = 0; body < 5; ++body)
-            for (const SensorKind kind : {SensorKind::force, SensorKind::torque}) {
-                Sensor sensor;
-                sensor.name = "y" + std::to_string(t.world.sensors.size());
-                sensor.kind = kind;
-                sensor.body = body;
-                t.world.add_sensor(sensor);
-            }
+        ToyState t = state_without_shapes(compensated_model(g), g, r);
+        add_wrench_sensors(t.world, 5);
         return t;
     }
     CompensationStepPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g) {}

@@ -286,32 +286,16 @@ struct DrivePass : PathPass {
 // A step of the world of ropes, with sensors of joints, actuators and wrenches.
 struct PathSensorPass : StepSensorPass {
     static ToyState world(Rng& g, Regime r) {
-        Model m = rope_model(g);
-        ShapeSet set = build_shapes(m, {});
-        ToyState t{World(std::move(m), std::move(set), Settings()), {}, {}, {}};
+        ToyState t = state_without_shapes(rope_model(g), g, r);
         const Model& model = t.world.model;
-        t.theta = model.layout.nominal();
-        t.x.resize(t.world.nx());
-        t.x << random_configuration(model, g, r), random_vector(model.nv, g, r);
         t.u = VecX<double>::Constant(model.nu, 3);
-        const auto add = [&](SensorKind kind, int body, int actuator) {
-            Sensor sensor;
-            sensor.name = "y" + std::to_string(t.world.sensors.size());
-            sensor.kind = kind;
-            sensor.body = body;
-            sensor.actuator = actuator;
-            t.world.add_sensor(sensor);
-        };
         for (const int body : {0, 1, 4})
-            add(SensorKind::joint_effort, body, -1);
-        for (int body = 0; body < 5; ++body) {
-            add(SensorKind::force, body, -1);
-            add(SensorKind::torque, body, -1);
-        }
+            add_sensor(t.world, SensorKind::joint_effort, body);
+        add_wrench_sensors(t.world, 5);
         for (int n = 0; n < model.nu; ++n)
             for (const SensorKind kind :
                  {SensorKind::actuator_position, SensorKind::actuator_velocity, SensorKind::actuator_force})
-                add(kind, model.actuators[n].body, n);
+                add_sensor(t.world, kind, model.actuators[n].body, n);
         return t;
     }
     // the control of the saturated motor has no effect

@@ -310,6 +310,12 @@ TEST_CASE("repairs: files in which nothing moves load, and can stand in a scene"
         CHECK(scene.world.nv() == 0);
         CHECK(end_of(scene).size() == 0);
     }
+    const Scene of_bodies = load_scene(
+        folder.write("part.xml", "<mujocoinclude>\n<body><geom size='1'/></body></mujocoinclude>").string(),
+        3);
+    REQUIRE(!of_bodies.warnings.empty());
+    CHECK(of_bodies.warnings[0].find("part.xml:2: <body> outside of <worldbody> is ignored; name a file") !=
+          std::string::npos);
     const Scene part = load_scene(
         folder.write("part.xml", "<mujocoinclude>" + one_body("") + "</mujocoinclude>").string(), 3);
     CHECK(part.world.nv() == 1);
@@ -357,10 +363,12 @@ TEST_CASE(
     const auto file = folder.write(
         "robot.urdf",
         urdf_robot(urdf_link("a", urdf_inertial() + collision("<sphere radius='0.0'/>") +
+                                      collision("<box size='0 0 0'/>") +
                                       collision("<mesh filename='parts\\wedge.obj' scale='.5'/>") +
                                       collision("<mesh filename='parts/wedge.obj' scale='.5 .5 .5'/>"))));
     const ImportedModel robot = import_model(file);
-    CHECK(robot.warnings.empty());
+    REQUIRE(robot.warnings.size() == 1);
+    CHECK(robot.warnings[0].find("<box> has no extent and is ignored") != std::string::npos);
     const Json& shapes = robot.model["bodies"][0]["shapes"];
     REQUIRE(shapes.size() == 3);
     CHECK(shapes[0]["radius"] == 1e-6);

@@ -50,23 +50,10 @@ Model bound_model(Rng& g, bool soft) {
 template <bool soft> struct TendonLimitPass : StepSensorPass {
     static inline int pulling = 0;  // rows with an impulse
     static ToyState world(Rng& g, Regime r) {
-        Model m = bound_model(g, soft);
-        ShapeSet set = build_shapes(m, {});
         Settings settings;
         if (soft) settings.law = ContactLaw::mujoco;
-        ToyState t{World(std::move(m), std::move(set), settings), {}, {}, {}};
-        const Model& model = t.world.model;
-        t.theta = model.layout.nominal();
-        t.x.resize(t.world.nx());
-        t.x << random_configuration(model, g, r), random_vector(model.nv, g, r);
-        for (int body = 0; body < 5; ++body)
-            for (const SensorKind kind : {SensorKind::force, SensorKind::torque}) {
-                Sensor sensor;
-                sensor.name = "y" + std::to_string(t.world.sensors.size());
-                sensor.kind = kind;
-                sensor.body = body;
-                t.world.add_sensor(sensor);
-            }
+        ToyState t = state_without_shapes(bound_model(g, soft), g, r, settings);
+        add_wrench_sensors(t.world, 5);
         return t;
     }
     TendonLimitPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g) {

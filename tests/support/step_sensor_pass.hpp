@@ -8,6 +8,32 @@
 
 namespace costate::test {
 
+// A model without shapes in a random state
+inline ToyState state_without_shapes(Model m, Rng& g, Regime r, const Settings& settings = {}) {
+    ShapeSet none = build_shapes(m, {});
+    ToyState t{World(std::move(m), std::move(none), settings), {}, {}, {}};
+    const Model& model = t.world.model;
+    t.theta = model.layout.nominal();
+    t.x.resize(t.world.nx());
+    t.x << random_configuration(model, g, r), random_vector(model.nv, g, r);
+    return t;
+}
+
+inline void add_sensor(World& w, SensorKind kind, int body, int actuator = -1) {
+    Sensor sensor;
+    sensor.name = "y" + std::to_string(w.sensors.size());
+    sensor.kind = kind;
+    sensor.body = body;
+    sensor.actuator = actuator;
+    w.add_sensor(sensor);
+}
+// Forces and torques of the first bodies
+inline void add_wrench_sensors(World& w, int bodies) {
+    for (int body = 0; body < bodies; ++body)
+        for (const SensorKind kind : {SensorKind::force, SensorKind::torque})
+            add_sensor(w, kind, body);
+}
+
 struct StepSensorPass {
     ToyState t;
     StepScratch<double> s;

@@ -13,10 +13,18 @@ constexpr std::initializer_list<const char*> read_sections = {
     "compiler", "option",   "default", "asset",  "worldbody", "contact", "equality", "actuator",
     "tendon",   "keyframe", "size",    "visual", "statistic", "custom",  "sensor",   "include"};
 
+constexpr std::string_view parts_of_bodies[] = {"body", "frame",    "joint", "freejoint",
+                                                "geom", "inertial", "site",  "replicate"};
+
 void warn_sections(const MjcfContext& context) {
     for (const XmlElement& section : context.files.children(context.files.root())) {
         if (std::find(read_sections.begin(), read_sections.end(), section.name()) != read_sections.end())
             continue;
+        if (std::ranges::find(parts_of_bodies, section.name()) != std::end(parts_of_bodies)) {
+            section.warn(context.warnings, "outside of <worldbody> is ignored",
+                         "name a file that includes this one");
+            continue;
+        }
         for (const XmlElement& e : context.files.children(section))
             e.warn(context.warnings, "in <" + section.name() + "> is not supported and is ignored",
                    "remove it to silence this");

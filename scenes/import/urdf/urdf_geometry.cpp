@@ -20,6 +20,12 @@ XmlElement geometry_of(const XmlElement& element, Warnings& warnings) {
     return children[0];
 }
 
+// A box, or the sphere of a visual, of size 0
+bool is_empty(const XmlElement& g) {
+    if (g.name() == "box") return g["size"].vec3().isZero(0);
+    return g.name() == "sphere" && g["radius"].number() == 0;
+}
+
 constexpr double point = 1e-6;  // m, radius of a sphere for a point
 
 // Writes type and size of a sphere, box, cylinder or capsule; false for other geometry.
@@ -96,6 +102,9 @@ std::vector<Json> LinkReader::shapes_of(const XmlElement& collision) const {
         if (!(normal.norm() > 1e-12)) g["normal"].fail("has no direction", "use 0 0 1");
         out["type"] = "plane";
         X.R = X.R * rotation_of_z_onto(normal.stableNormalized());
+    } else if (g.name() == "box" && is_empty(g)) {
+        g.warn(warnings, "has no extent and is ignored", "give it one, or remove it");
+        return {};
     } else if (!put_primitive(g, out)) {
         g.warn(warnings, "is not a known geometry and is ignored",
                "use a box, cylinder, sphere, capsule or mesh");
@@ -173,8 +182,8 @@ void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
         const XmlElement g = geometry_of(visual, warnings);
         Json out = Json::object();
         put_colour(visual, out);
-        if (g.name() == "sphere" && g["radius"].number() == 0) {
-            g.note(warnings, "with radius 0 is invisible and is ignored", "give it a radius");
+        if (is_empty(g)) {
+            g.note(warnings, "of size 0 is invisible and is ignored", "give it a size");
             continue;
         }
         if (g.name() == "mesh") {
