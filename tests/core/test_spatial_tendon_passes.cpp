@@ -89,22 +89,21 @@ Model rope_model(Rng& g) {
 }
 
 // Ends, axis and radius -> tangent points and length of the arc on a sphere or a cylinder.
-struct WrapPass : StagePass {
+struct ArcPass : StagePass {
     WrapShape shape;
     double turn, r, r_bar = 0, length_bar = 0;
     D r_dual, length_dual;
     std::vector<Vec3<double>> in_points{3}, in_bars{3, Vec3<double>::Zero()}, out_bars{2};
     std::vector<Vec3<D>> in_duals{3}, out_duals{2};
-    WrapPass(Rng& g, Regime)
+    ArcPass(Rng& g, double turn_of_arc)
         : shape(g.uniform(0, 1) < 0.5 ? WrapShape::sphere : WrapShape::cylinder),
-          turn(g.uniform(0, 1) < 0.5 ? 1 : -1),
-          r(g.uniform(0.2, 0.6)) {
-        in_points[2] = g.vec3(Regime::random).normalized();
-        for (const int i : {0, 1}) {  // outside of the circle across the axis
-            Vec3<double> across = in_points[2].cross(g.vec3(Regime::random)).normalized();
-            in_points[i] = g.uniform(0.7, 2) * across;
-            if (shape == WrapShape::cylinder) in_points[i] += g.normal() * in_points[2];
-        }
+          turn(turn_of_arc),
+          r(g.uniform(0.2, 0.6)) {}
+    // After in_points is set: ends across the axis, which become a cylinder's along it, too.
+    void connect(Rng& g) {
+        if (shape == WrapShape::cylinder)
+            for (const int i : {0, 1})
+                in_points[i] += g.normal() * in_points[2];
         in.add_along_direction(g, [&](Inputs& all) {
             for (size_t i = 0; i < (shape == WrapShape::cylinder ? 3 : 2); ++i)
                 all.add(in_points[i].data(), in_duals[i].data(), in_bars[i].data(), 3);
@@ -127,40 +126,24 @@ struct WrapPass : StagePass {
     }
 };
 
-// Ends outside a ring that the line between them misses, axis and radius -> where the tendon touches it.
-struct RingPass : StagePass {
-    WrapShape shape;
-    double r, r_bar = 0;
-    D r_dual;
-    std::vector<Vec3<double>> in_points{3}, in_bars{3, Vec3<double>::Zero()}, out_bars{2};
-    std::vector<Vec3<D>> in_duals{3}, out_duals{2};
-    RingPass(Rng& g, Regime)
-        : shape(g.uniform(0, 1) < 0.5 ? WrapShape::sphere : WrapShape::cylinder),
-          r(g.uniform(0.2, 0.6)) {
+// Around: the ends are outside of the circle across the axis.
+struct WrapPass : ArcPass {
+    WrapPass(Rng& g, Regime) : ArcPass(g, g.uniform(0, 1) < 0.5 ? 1 : -1) {
+        in_points[2] = g.vec3(Regime::random).normalized();
+        for (const int i : {0, 1})
+            in_points[i] = g.uniform(0.7, 2) * in_points[2].cross(g.vec3(Regime::random)).normalized();
+        connect(g);
+    }
+};
+
+// Through a ring that the line between the ends misses.
+struct RingPass : ArcPass {
+    RingPass(Rng& g, Regime) : ArcPass(g, through_ring) {
         const Vec3<double> n = g.vec3(Regime::random).normalized(), x = n.unitOrthogonal(), y = n.cross(x);
         const double A = g.uniform(0.7, 2), B = g.uniform(0.7, 2),
                      angle = g.uniform(-0.9, 0.9) * (std::acos(r / A) + std::acos(r / B));
         in_points = {A * x, B * (std::cos(angle) * x + std::sin(angle) * y), n};
-        if (shape == WrapShape::cylinder)
-            for (const int i : {0, 1})
-                in_points[i] += g.normal() * n;
-        in.add_along_direction(g, [&](Inputs& all) {
-            for (size_t i = 0; i < (shape == WrapShape::cylinder ? 3 : 2); ++i)
-                all.add(in_points[i].data(), in_duals[i].data(), in_bars[i].data(), 3);
-            all.add(r, r_dual, r_bar);
-        });
-        for (size_t i = 0; i < 2; ++i)
-            out.add<double>(out_duals[i].data(), out_bars[i].data(), 3);
-        if (shape == WrapShape::sphere) in_duals[2] = in_points[2].cast<D>();
-    }
-    void run_duals() override {
-        const WrapArc<D> arc = wrap_arc(shape, in_duals[0], in_duals[1], in_duals[2], r_dual, through_ring);
-        out_duals[0] = arc.t0;
-        out_duals[1] = arc.t1;
-    }
-    void run_adjoint() override {
-        wrap_arc_adj(shape, in_points[0], in_points[1], in_points[2], r, through_ring,
-                     {out_bars[0], out_bars[1], 0.0}, in_bars[0], in_bars[1], in_bars[2], r_bar);
+        connect(g);
     }
 };
 
