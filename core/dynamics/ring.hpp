@@ -1,6 +1,7 @@
-// The way of a tendon through a ring, which is a circle about the origin across n, from a to b outside. Where the straight
-// line misses the circle, the tendon touches it at the point z at which |z - a| + |b - z| is least. With A = |a|, B = |b|
-// and the angle Phi between both, z is at the angle phi from a at which the two pieces meet the circle alike:
+// The way of a tendon through a ring, which is a circle about the origin across n, from a to b outside. Where the
+// straight line misses the circle, the tendon touches it at the point z at which |z - a| + |b - z| is least. With
+// A = |a|, B = |b| and the angle Phi between both, z is at the angle phi from a at which the two pieces meet the circle
+// alike:
 //
 //   h(A, phi) = h(B, Phi - phi),   h(X, psi) = X sin(psi)/l,   l^2 = X^2 + r^2 - 2 X r cos(psi)
 #pragma once

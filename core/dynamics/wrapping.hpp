@@ -164,8 +164,8 @@ bool segments_meet(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c, const V
 // The direction in which a tendon from a to b wraps: 1 or -1, about n of a sphere or the axis of a cylinder; 0: it
 // runs straight. It wraps where the straight line meets the circle, on the shorter way. With `side`, a vector from
 // the centre, it wraps on that side, also where the line passes on the other side. With a side nearer than r it passes
-// through a ring: through_ring, where the line misses the circle. It runs straight if an end is inside, or if the lines to
-// both tangent points would cross.
+// through a ring: through_ring, where the line misses the circle. It runs straight if an end is inside, or if the lines
+// to both tangent points would cross.
 template <class T>
 double wrap_turn(WrapShape shape, const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& axis, const T& r,
                  const Vec3<T>* side) {

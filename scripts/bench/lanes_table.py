@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Time of a step and of its reverse in a batch on one thread, without lanes and with some widths of them, as a Markdown table. All
-take turns; medians of processor times. Environments differ in velocities (0.1) and controls (0.05 of noise on those of the scene's
-keyframe). Usage: lanes_table.py [SCENE...] [--widths W...] [--environments N] [--steps K] [--repeat R]; COSTATE_LIBRARY names the
-library, which must have the widths (-DCOSTATE_LANE_WIDTHS="4;8")."""
+"""Time of a step and of its reverse in a batch on one thread, without lanes and with some widths of them, as a Markdown
+table. All take turns; medians of processor times. Environments differ in velocities (0.1) and controls (0.05 of noise on
+those of the scene's keyframe). Usage: lanes_table.py [SCENE...] [--widths W...] [--environments N] [--steps K]
+[--repeat R]; COSTATE_LIBRARY names the library, which must have the widths (-DCOSTATE_LANE_WIDTHS="4;8")."""
 import argparse
 import os
 import pathlib
@@ -69,7 +69,8 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
     lanes = "".join(f" {width} lanes | ratio |" for width in options.widths)
-    print(f"| scene | dof | step, us |{lanes} replay and reverse, us |{lanes}\n" + "|---" * (4 + 4 * len(options.widths)) + "|")
+    columns = 4 + 4 * len(options.widths)
+    print(f"| scene | dof | step, us |{lanes} replay and reverse, us |{lanes}\n" + "|---" * columns + "|")
     for scene in options.scenes:
         print(row(scene, options.widths, options.environments, options.steps, options.repeat), flush=True)
 

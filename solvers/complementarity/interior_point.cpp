@@ -206,8 +206,8 @@ double InteriorPoint::evaluate() {
     return gap / std::max(bounds_, 1);
 }
 
-// Adds T O^2 of a group at the iterate to its rows of a matrix, the first of which begins at `row`, each of `length`. Sets
-// its scaling.
+// Adds T O^2 of a group at the iterate to its rows of a matrix, the first of which begins at `row`, each of `length`.
+// Sets its scaling.
 void InteriorPoint::add_barrier(const Group& g, double* row, size_t length) {
     const int r = g.first;
     if (g.bound == Bound::box) row[0] += s_[r] / (limit_[r] + x_[r]) + upper_[r] / (limit_[r] - x_[r]);

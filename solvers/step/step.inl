@@ -102,8 +102,8 @@ void push_bodies_adj(const World& w, const T* theta, const T* wrenches, StepScra
     }
 }
 
-// Contacts, and the blocks that wait outside the problem, are on dual numbers those that the step on doubles has settled
-// on: with round-off, or with another solution of the problem, a step would choose others.
+// Contacts, and the blocks that wait outside the problem, are on dual numbers those that the step on doubles has
+// settled on: with round-off, or with another solution of the problem, a step would choose others.
 template <class T> void find_features(const World& w, const T* theta, StepScratch<T>& s) {
     if constexpr (std::is_same_v<T, Dual<double>>)
         if (s.found != nullptr) {

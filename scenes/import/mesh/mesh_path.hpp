@@ -19,9 +19,9 @@ struct MeshPath {
 // looked up among the ancestors of the robot's folder and their siblings, then in the search path and in
 // $ROS_PACKAGE_PATH; at last it is taken for the robot's own package, whose folder may have another name.
 // In a description that is a file itself, a relative path may lead anywhere with "..", to a file with the suffix of
-// models, of their parts or of their assets. Any other file must be in the robot's folder, in its package or repository (the nearest ancestor with a package.xml or
-// .git, otherwise the parent of a folder "urdf"), in a package found by name, or in the search path. A backslash
-// separates folders, as a slash does.
+// models, of their parts or of their assets. Any other file must be in the robot's folder, in its package or
+// repository (the nearest ancestor with a package.xml or .git, otherwise the parent of a folder "urdf"), in a package
+// found by name, or in the search path. A backslash separates folders, as a slash does.
 MeshPath find_mesh(const std::string& name, const std::filesystem::path& robot_folder,
                    const ImportOptions& options);
 

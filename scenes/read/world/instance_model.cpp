@@ -78,7 +78,8 @@ void warn_of_world(const Node& scene, const ImportedModel& robot, bool floor, co
 }
 
 // The file of a model: where a robot finds its meshes (scenes/import/mesh/mesh_path.hpp), if the user has named
-// folders or the scene is a file. A text in memory may come from anywhere: its models are in the scene's folder or below.
+// folders or the scene is a file. A text in memory may come from anywhere: its models are in the scene's folder or
+// below.
 std::filesystem::path find_model(const Node& name, const std::filesystem::path& folder,
                                  const ImportOptions& options) {
     if (!options.from_file && options.search.empty()) return find_file(name, folder);
