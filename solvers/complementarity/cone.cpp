@@ -242,21 +242,20 @@ SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod 
 // Whether an interior-point method is within the bounded work on a large island.
 bool can_go_inside(const MlcpView<double>& p, ConeScratch& w) {
     constexpr double expected_factorisations = 40;
-    const double entries = static_cast<double>(p.factored->start[p.rows] - p.factored->start[0]);
-    return expected_factorisations * w.large.smoothed.expected_work(*p.factored) <=
-           max_work_of_an_entry * entries;
+    return expected_factorisations * w.large.smoothed.expected_work(*p.factored) <= work_limit(*p.factored);
 }
 
 SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
     if (p.factored != nullptr) {
         guess_inplace(p, w.s, x);
-        if (newton_nearby(p, law, w, x)) return SolverStatus::guessed;
+        if (method == ConeMethod::admm)
+            cone_admm_inplace(p, law, large_admm_iterations, acceptable_residual(p, x), w, x);
+        const SolverStatus status = solve_large_by_states(p, law, w.large, x);
+        if (status != SolverStatus::unsolved) return status;
         w.start.assign(x, x + p.rows);
         if (can_go_inside(p, w) && newton_from_inside(p, law, w, x)) return SolverStatus::interior;
         std::ranges::copy(w.start, x);
-        if (method == ConeMethod::admm)
-            cone_admm_inplace(p, law, large_admm_iterations, acceptable_residual(p, x), w, x);
-        return solve_large(p, law, w.large, x);
+        return solve_large_smoothed(p, law, w.large, x);
     }
     w.work = 0;
     if (is_zero(x, p.rows) && newton_from_states_before(p, law, w, x)) return SolverStatus::guessed;

@@ -57,9 +57,12 @@ void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus statu
     set.active.clear();
 }
 
-SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double* x) {
-    const double entries = static_cast<double>(p.factored->start[p.rows] - p.factored->start[0]),
-                 limit = max_work_of_an_entry * entries;
+double work_limit(const FactoredOperator<double>& A) {
+    return max_work_of_an_entry * static_cast<double>(A.start[A.rows] - A.start[0]);
+}
+
+SolverStatus solve_large_by_states(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double* x) {
+    const double limit = work_limit(*p.factored), entries = limit / max_work_of_an_entry;
     w.work = 0;
     if (mlcp_residual(p, x, law) < near && newton_inplace(p, law, w, limit, x)) return SolverStatus::guessed;
     for (const int sweeps : {50, 100}) {
@@ -70,10 +73,19 @@ SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratc
         w.work += 2 * entries * sweeps;
         if (newton_inplace(p, law, w, limit, x)) return SolverStatus::pivoted;
     }
+    return SolverStatus::unsolved;
+}
+
+SolverStatus solve_large_smoothed(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double* x) {
     w.best.assign(x, x + p.rows);
-    if (smoothed_newton(p, law, w, limit, x)) return SolverStatus::smoothed;
+    if (smoothed_newton(p, law, w, work_limit(*p.factored), x)) return SolverStatus::smoothed;
     std::ranges::copy(w.best, x);
     return SolverStatus::unsolved;
+}
+
+SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double* x) {
+    const SolverStatus status = solve_large_by_states(p, law, w, x);
+    return status == SolverStatus::unsolved ? solve_large_smoothed(p, law, w, x) : status;
 }
 
 }  // namespace costate

@@ -1,6 +1,6 @@
 // Solver of a large island, with a factored A and any law of friction: sweeps of projected Gauss-Seidel until
 // the states of the rows settle, then Newton's method on these states, exact for the box. If this gets stuck,
-// Newton's method on smoothed equations.
+// Newton's method on smoothed equations. `ncp` tries an interior-point method between the two.
 //
 // The work is bounded: no method starts after max_work_of_an_entry multiplications for each entry of J, and
 // the smoothed equations require work for 25 factorisations. Time is therefore proportional to the size of
@@ -24,6 +24,7 @@ enum class SolverStatus : unsigned char {
 // The work of about 60 factorisations for a heap of 250 spheres, of about 10 for 1000 spheres, and of 1500
 // sweeps for either.
 inline constexpr double max_work_of_an_entry = 6e4;
+double work_limit(const FactoredOperator<double>& A);  // of an island, in multiplications
 
 struct LargeScratch {
     double work = 0;                         // multiplications of the last call, in factorisations and sweeps
@@ -37,6 +38,9 @@ struct LargeScratch {
 
 // x (rows): in, a guess of the impulses; out, the solution or the best iterate.
 SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
+// Its two parts: Newton's method on the states, from the guess and from sweeps; and, from there, on smoothed equations.
+SolverStatus solve_large_by_states(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
+SolverStatus solve_large_smoothed(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
 
 // Computes the active set at the x of solve_large, as settle_inplace does. It is empty if there is no
 // solution.
