@@ -87,6 +87,20 @@ TEST_CASE("MJCF: defaults nest, childclass reaches down, the innermost word coun
     CHECK((joint(3)["damping"] == 7 && joint(3)["armature"] == 5));
 }
 
+// MuJoCo 2.2.2 gives these files the same joints.
+TEST_CASE("MJCF: a class of defaults inherits from its parent as of its own section") {
+    const auto damping = [](const std::string& sections) {
+        const MjcfText m =
+            mjcf(sections + "<worldbody><body><joint class='leg'/><geom size='1'/></body></worldbody>");
+        return json_value(m.body(0)["joint"]["damping"]);
+    };
+    const std::string leg = "<default class='leg'><joint armature='2'/></default>",
+                      knees = "<joint damping='3'/>";
+    CHECK(damping("<default><joint damping='1'/>" + leg + "</default><default>" + knees + "</default>") == 1);
+    CHECK(damping("<default>" + knees + "</default><default>" + leg + "</default>") == 3);
+    CHECK(damping("<default>" + leg + knees + "</default>") == 3);
+}
+
 // Moments of a solid of revolution with the radius r(z), per density: slices of discs.
 template <class Radius> Vec3<double> sliced(Radius r, double half, double& volume) {
     const int n = 200000;  // midpoints

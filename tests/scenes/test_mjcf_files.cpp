@@ -122,7 +122,7 @@ TEST_CASE("MJCF: meshes touch by their hull, weigh what they enclose, and are se
     folder.write("parts/cube.obj", cube_text);
     const auto main = folder.write("main.xml", R"(<mujoco><compiler meshdir="parts"/>
         <asset><mesh file="cube.obj" scale=".1 .2 -.3"/><mesh name="moved" file="cube.obj" refpos="0 0 1"/>
-            <material name="red" rgba="1 0 0 1"/></asset>
+            <material name="red" rgba="255 -1 0 1"/></asset>
         <worldbody><body name="b"><freejoint/><geom type="mesh" mesh="cube" pos="0 0 1" density="1000"/>
             <geom type="mesh" mesh="moved" contype="0" conaffinity="0" mass="0" material="red"/></body></worldbody></mujoco>)");
     const ImportedModel m = import_model(main);

@@ -116,7 +116,7 @@ TEST_CASE("URDF visuals: kept with their colours for a viewer") {
     const UrdfFolder folder;
     folder.write("robot/wedge.obj", wedge_obj());
     const std::string text = urdf_robot(
-        "<material name='red'><color rgba='1 0 0 1'/></material>" +
+        "<material name='red'><color rgba='2 0 0 1'/></material>" +
         urdf_link("a", urdf_inertial() +
                            "<visual><geometry><box size='2 2 2'/></geometry><material name='red'/></visual>" +
                            "<visual><origin xyz='0 0 1'/><geometry><mesh filename='wedge.obj' scale='-1 2 "

@@ -90,7 +90,7 @@ void read_assets(MjcfContext& context) {
                 read_height_field(context, e);
             else if (e.name() == "material") {
                 const auto rgba = context.defaults.attributes(e).find("rgba");
-                context.materials[e["name"].word()] = rgba ? Json(rgba->numbers(4)) : Json(nullptr);
+                context.materials[e["name"].word()] = rgba ? Json(rgba->colour()) : Json(nullptr);
             } else if (e.name() == "model") {
                 const XmlAttribute file = e["file"];
                 // without a name it has that of the other model

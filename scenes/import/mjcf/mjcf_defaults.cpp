@@ -73,7 +73,7 @@ void MjcfAttributes::warn_others(Warnings& warnings, std::initializer_list<const
             layer.warn_other_attributes(warnings, attributes);
 }
 
-MjcfDefaults::MjcfDefaults(const MjcfFiles& files) : classes_{{-1, {}}}, index_{{"main", 0}} {
+MjcfDefaults::MjcfDefaults(const MjcfFiles& files) : classes_(1), index_{{"main", 0}} {
     for (const XmlElement& section : files.children(files.root(), "default")) {
         if (const auto name = section.find("class")) {
             const auto [it, added] = index_.emplace(name->word(), 0);
@@ -83,18 +83,19 @@ MjcfDefaults::MjcfDefaults(const MjcfFiles& files) : classes_{{-1, {}}}, index_{
     }
 }
 
-// Reads the contents of a class.
+// Reads the contents of a class: its own elements first, which the classes in it start with.
 void MjcfDefaults::read(const MjcfFiles& files, const XmlElement& element, int at) {
-    for (const XmlElement& child : files.children(element)) {
-        if (child.name() != "default") {
-            classes_[at].elements.push_back(child);
-            continue;
-        }
+    const std::vector<XmlElement> children = files.children(element);
+    for (const XmlElement& child : children)
+        if (child.name() != "default") classes_[at].push_back(child);
+    for (const XmlElement& child : children) {
+        if (child.name() != "default") continue;
         const XmlAttribute name = child["class"];
         const int index = static_cast<int>(classes_.size());
         if (!index_.emplace(name.word(), index).second)
             name.fail("defines a class twice", "rename one of the two");
-        classes_.push_back({at, {}});
+        std::vector<XmlElement> inherited = classes_[at];
+        classes_.push_back(std::move(inherited));
         read(files, child, index);
     }
 }
@@ -123,14 +124,10 @@ MjcfAttributes MjcfDefaults::attributes_as(const std::string& kind, const XmlEle
                                            const std::string& childclass) const {
     int at = childclass.empty() ? 0 : index_.at(childclass);
     if (const auto own = element.find("class")) at = index(*own);
-    std::vector<XmlElement> found;  // innermost class first
-    for (; at >= 0; at = classes_[at].parent) {
-        const std::vector<XmlElement>& elements = classes_[at].elements;
-        for (size_t i = elements.size(); i-- > 0;)
-            if (holds_for(elements[i].name(), kind)) found.push_back(elements[i]);
-    }
+    std::vector<XmlElement> found;
+    for (const XmlElement& e : classes_[at])
+        if (holds_for(e.name(), kind)) found.push_back(e);
     if (found.size() > max_layers) element.fail("has more than 200 defaults", "use fewer");
-    std::reverse(found.begin(), found.end());
     return {element, found};
 }
 

@@ -1,5 +1,6 @@
 // MJCF's defaults: a tree of classes with default attributes per kind of element. An attribute is looked up
-// in the element, then in its class, then in the enclosing classes.
+// in the element, then in its class, then in the enclosing classes. A class inherits what its parent has when the class
+// is defined: a later section <default> does not change it, as in MuJoCo.
 #pragma once
 
 #include <map>
@@ -54,16 +55,13 @@ public:
     void check_class(const XmlAttribute& name) const;  // fails if the class does not exist
 
 private:
-    struct Class {
-        int parent;
-        std::vector<XmlElement> elements;
-    };
-    void read(const MjcfFiles& files, const XmlElement& element, int parent);
+    void read(const MjcfFiles& files, const XmlElement& element, int at);
     int index(const XmlAttribute& name) const;
     MjcfAttributes attributes_as(const std::string& kind, const XmlElement& element,
                                  const std::string& childclass) const;
 
-    std::vector<Class> classes_;  // the outermost first
+    // The elements of each class, those that it inherits first. Class 0 is "main".
+    std::vector<std::vector<XmlElement>> classes_;
     std::map<std::string, int> index_;
 };
 

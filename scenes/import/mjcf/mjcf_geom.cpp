@@ -209,7 +209,7 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     }
     if (!geom.visual() && !geom.shape.is_null()) read_contact(context, a, geom);
     if (const auto rgba = a.find("rgba"))
-        geom.rgba = rgba->numbers(4);
+        geom.rgba = rgba->colour();
     else if (const auto material = a.find("material");
              material && context.materials.contains(material->text()))
         geom.rgba = context.materials.at(material->text());

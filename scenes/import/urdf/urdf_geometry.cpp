@@ -169,7 +169,7 @@ void LinkReader::put_colour(const XmlElement& visual, Json& out) const {
     const auto own = material->child("color");
     const auto named = materials.find(name);
     if (own)
-        out["rgba"] = (*own)["rgba"].numbers(4);
+        out["rgba"] = (*own)["rgba"].colour();
     else if (named != materials.end())
         out["rgba"] = named->second;
     else

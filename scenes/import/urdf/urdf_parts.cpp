@@ -69,7 +69,7 @@ Materials read_materials(const XmlElement& robot) {
         const auto color = material.child("color");
         const std::string name = material.text_or("name", "");
         if (!color || name.empty()) return;
-        const std::vector<double> rgba = (*color)["rgba"].numbers(4);
+        const std::vector<double> rgba = (*color)["rgba"].colour();
         materials.emplace(name, std::array<double, 4>{rgba[0], rgba[1], rgba[2], rgba[3]});
     };
     for (const XmlElement& material : robot.children("material"))

@@ -164,6 +164,13 @@ std::int64_t XmlAttribute::integer(std::int64_t lower, std::int64_t upper) const
 
 bool XmlAttribute::boolean() const { return choice({"false", "true", "0", "1"}) % 2 == 1; }
 
+std::vector<double> XmlAttribute::colour() const {
+    std::vector<double> rgba = numbers(4);
+    for (double& part : rgba)
+        part = std::clamp(part, 0., 1.);
+    return rgba;
+}
+
 Vec3<double> XmlAttribute::vec3() const {
     const bool forgiving = source_->warnings != nullptr && text_.find(',') == std::string::npos;
     const std::vector<double> x = numbers(3, forgiving ? 4 : 3);

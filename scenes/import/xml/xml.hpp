@@ -79,6 +79,7 @@ public:
     std::vector<double> numbers(size_t least, size_t most) const;  // separated by white space
     std::vector<double> numbers(size_t size) const { return numbers(size, size); }
     Vec3<double> vec3() const;
+    std::vector<double> colour() const;  // red, green, blue, opacity, each brought within 0 to 1
     int choice(std::initializer_list<const char*> names) const;  // index of the text among the names
 
 private:
