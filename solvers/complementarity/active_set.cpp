@@ -377,6 +377,20 @@ bool hold_within_bounds(const MlcpView<double>& p, FrictionLaw law, double* x) {
     return true;
 }
 
+// set <- the states of `found` and their equations, if x solves them; set.settled <- x after one more step. Otherwise
+// set stays the one at x.
+bool take_states(const ActiveSet<double>& found, const MlcpView<double>& p, FrictionLaw law,
+                 ActiveSet<double>& set, const double* x) {
+    if (found.state.size() != set.state.size()) return false;
+    set.state = found.state;
+    linearise_states(p, set, x);
+    mlcp_velocity(p, set.settled.data(), set.s.data());
+    if (mlcp_residual(p, set.settled.data(), set.s.data(), law) <= acceptable_residual(p, x)) return true;
+    classify_at(p, law, set, x);
+    linearise_states(p, set, x);
+    return false;
+}
+
 }  // namespace
 
 template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x) {
@@ -391,15 +405,17 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 }
 
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
-                    const ActiveSet<double>* factored) {
+                    const ActiveSet<double>* found) {
     classify_at(p, law, set, x);
     const double before = mlcp_residual(p, x, set.s.data(), law);
-    const bool has_factor = factored != nullptr && p.factored == nullptr && factored->solver.full_rank() &&
-                            factored->state == set.state;
-    if (has_factor) set.solver = factored->solver;
+    const bool others = found != nullptr && found->state != set.state,
+               has_factor = found != nullptr && p.factored == nullptr && found->solver.full_rank() && !others;
+    if (has_factor) set.solver = found->solver;
     set.settled.assign(x, x + p.rows);
     newton_step(p, set, set.s.data(), has_factor, set.settled.data());
     if (mlcp_residual(p, set.settled.data(), set.s.data(), law) <= before)
+        std::ranges::copy(set.settled, x);
+    else if (others && take_states(*found, p, law, set, x))
         std::ranges::copy(set.settled, x);
     else
         mlcp_velocity(p, x, set.s.data());

@@ -105,10 +105,11 @@ template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, Acti
 // The same for the given states set.state.
 template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set, const T* x);
 
-// As linearise_at, and takes the Newton step if it decreases the residual. factored: a set with the factor of the
-// same problem close to x, which is used if it has the same states and G has full rank.
+// As linearise_at, and takes the Newton step if it decreases the residual. found: a set of which x solves the equations
+// within the residual of a solution. Its factor is used if it has the states that x suggests and G has full rank. If a
+// step to the states that x suggests is no solution, as where rows are redundant up to round-off, its states count.
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
-                    const ActiveSet<double>* factored = nullptr);
+                    const ActiveSet<double>* found = nullptr);
 
 // Solves for the values by solve(values, set, x), which leaves the active set of x linearised in `set`.
 template <class T, class Solve>

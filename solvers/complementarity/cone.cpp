@@ -396,7 +396,8 @@ SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, Cone
                        [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
                            const SolverStatus status = solve(values, law, method, w, start);
                            if (values.factored != nullptr)
-                               settle_large(values, law, status, found, start);
+                               settle_large(values, law, status,
+                                            status == SolverStatus::interior ? w.set : w.large.set, found, start);
                            else
                                settle_inplace(values, law, found, start,
                                               status == SolverStatus::unsolved ? nullptr : &w.set);

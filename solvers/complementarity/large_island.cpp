@@ -50,9 +50,9 @@ bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w,
     return solved(p, law, x);
 }
 
-void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus status, ActiveSet<double>& set,
-                  double* x) {
-    if (status != SolverStatus::unsolved) return settle_inplace(p, law, set, x);
+void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus status,
+                  const ActiveSet<double>& found, ActiveSet<double>& set, double* x) {
+    if (status != SolverStatus::unsolved) return settle_inplace(p, law, set, x, &found);
     set.state.assign(p.rows, RowState::separating);
     set.active.clear();
 }

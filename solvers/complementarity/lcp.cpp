@@ -32,7 +32,8 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
         classify(p, FrictionLaw::box, w.x.data(), set.s.data(), w.state.data());
         if (solved && w.state == set.state) return true;
         if (solved || w.state == set.state) {  // rows in two states, or solved up to round-off
-            settle_inplace(p, FrictionLaw::box, set, x);
+            w.found = set;
+            settle_inplace(p, FrictionLaw::box, set, x, &w.found);
             return mlcp_residual(p, x) <= 10 * acceptable_residual(p, x);
         }
         set.state = w.state;
@@ -43,7 +44,7 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
 SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, double* x) {
     if (p.factored != nullptr) {
         const SolverStatus status = solve_large(p, FrictionLaw::box, w.large, x);
-        settle_large(p, FrictionLaw::box, status, set, x);
+        settle_large(p, FrictionLaw::box, status, w.large.set, set, x);
         return status;
     }
     w.work = 0;

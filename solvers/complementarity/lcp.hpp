@@ -25,6 +25,7 @@ struct LcpScratch {
     std::vector<double> x, best;  // iterates
     std::vector<RowState> state;  // suggested by x
     std::vector<double> tableau;  // for Lemke's method
+    ActiveSet<double> found;      // of which x solves the equations
     LargeScratch large;
 };
 

@@ -55,6 +55,59 @@ TEST_CASE("exact solvers: problems with a solution are solved to round-off") {
     }
 }
 
+// A drawer that slides between four guides and hardly bears on them, and a block that falls on the ground: rows of the
+// guides differ by less than the residual of a solution, which may be that of other states than it suggests.
+ContactProblem drawer(unsigned seed) {
+    constexpr int guides = 4, rows = 3 * guides + 1;
+    std::mt19937 g(seed);
+    std::normal_distribution<double> gauss;
+    const auto tilt = [&] { return 1e-4 * gauss(g); };
+    ContactProblem p;
+    Eigen::MatrixXd J = Eigen::MatrixXd::Zero(rows, 3);  // across, along, the block
+    p.b.resize(rows);
+    p.mu.setConstant(rows, 1);
+    for (int r = 0; r < rows - 1; r += 3) {
+        const double along = r % 2 == 0 ? 1 : -1;
+        J.row(r) << 1, tilt(), 0;
+        J.row(r + 1) << tilt(), tilt(), 0;
+        J.row(r + 2) << tilt(), along, 0;
+        p.b.segment<3>(r) << 1e-11 * gauss(g), 1e-7 * gauss(g), 0.4 * along;
+        p.type.insert(p.type.end(), {RowType::unilateral, RowType::friction, RowType::friction});
+        p.normal.insert(p.normal.end(), 3, r);
+    }
+    J(rows - 1, 2) = 1;
+    p.b[rows - 1] = -0.4;
+    p.type.push_back(RowType::unilateral);
+    p.normal.push_back(rows - 1);
+    p.A = J * J.transpose();
+    return p;
+}
+
+TEST_CASE(
+    "exact solvers: a solution meets the equations of its active set, also where rows nearly coincide") {
+    const std::pair<SolverType, FrictionLaw> methods[] = {{SolverType::lcp, FrictionLaw::box},
+                                                          {SolverType::ncp, FrictionLaw::cone},
+                                                          {SolverType::ncp, FrictionLaw::relaxed_cone}};
+    for (const auto& [solver, law] : methods)
+        for (unsigned seed = 0; seed < 1000; ++seed) {
+            CAPTURE(static_cast<int>(law));
+            CAPTURE(seed);
+            const ContactProblem p = drawer(seed);
+            SolverScratch work;
+            ActiveSet<double> set;
+            Settings settings;
+            settings.solver = solver;
+            Eigen::VectorXd x = Eigen::VectorXd::Zero(p.b.size());
+            REQUIRE(solve_exactly(p.view(), settings, law, work, set, x.data()) != SolverStatus::unsolved);
+            const Eigen::VectorXd s = p.A * x + p.b;
+            for (int r = 0; r < p.b.size(); ++r) {
+                if (set.state[r] == RowState::separating) CHECK(x[r] == 0);
+                if (p.type[r] == RowType::unilateral && set.state[r] == RowState::clamping)
+                    CHECK(std::abs(s[r]) <= 1e-13);
+            }
+        }
+}
+
 TEST_CASE("exact solvers: problems with torsional and rolling friction are solved to round-off") {
     const NamedSolver methods[] = {{"lcp", SolverType::lcp, FrictionLaw::box, 1},
                                    {"ncp, Gauss-Seidel", SolverType::ncp, FrictionLaw::cone, 0.985},
