@@ -8,7 +8,7 @@ namespace costate {
 
 namespace {
 
-constexpr int first_sweeps = 20, second_sweeps = 100, more_sweeps = 400, last_sweeps = 1000, last_rounds = 5, max_boxes = 40, newton_steps = 10,
+constexpr int first_sweeps = 20, second_sweeps = 100, more_sweeps = 400, last_products = 15'000'000, last_rounds = 5, max_boxes = 40, newton_steps = 10,
               last_newton_steps = 30, max_full_steps = 4, max_halvings = 6, large_admm_iterations = 50;
 
 // The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
@@ -238,7 +238,7 @@ SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod 
     if (!(mlcp_residual(p, x, law) < mlcp_residual(p, w.best.data(), law))) std::ranges::copy(w.best, x);
     // From where all else got stuck, many sweeps come close to most solutions; they take about as long as the rest.
     for (int round = 0; round < last_rounds; ++round) {
-        sweep(last_sweeps);
+        sweep(last_products / (p.rows * p.rows));
         if (newton(p, law, w, x, last_newton_steps)) return SolverStatus::pivoted;
     }
     return SolverStatus::unsolved;

@@ -11,7 +11,7 @@
 namespace costate {
 
 // Limit of the work on a small island, in multiplications of factorisations and pivots: about a tenth of a
-// second for a hundred rows. After that no further method is tried, but a few thousand sweeps by `cone`. Large islands
+// second for a hundred rows. After that no further method is tried, but many more sweeps by `cone`. Large islands
 // have their own limit (solvers/complementarity/large_island.hpp).
 inline constexpr double max_work = 2e8;
 
