@@ -207,6 +207,33 @@ void joint_limit_force_adj(const SensorInputs<T>& in, const Sensor& s, const T* 
     });
 }
 
+// visit(row, i) for the constraint rows that act on a dof; J is rows.J[i].
+template <class T, class Visit> void for_each_row_on(const Rows<T>& rows, int dof, const Visit& visit) {
+    for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
+        for (int i = 0; i < length; ++i)
+            if (dofs[i] == dof) visit(row, values + i);
+    });
+}
+
+// sum J lambda / h
+template <class T> void joint_constraint_force(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    y[0] = T(0);
+    for_each_row_on(in.s.rows, in.w.model.bodies[s.body].v0, [&](int row, int i) {
+        y[0] += in.s.rows.J[i] * in.s.impulses.lambda[row] / in.w.h(in.theta);
+    });
+}
+template <class T>
+void joint_constraint_force_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
+                                const SensorBars<T>& bar) {
+    const T& h = in.w.h(in.theta);
+    for_each_row_on(in.s.rows, in.w.model.bodies[s.body].v0, [&](int row, int i) {
+        const T &J = in.s.rows.J[i], &lambda = in.s.impulses.lambda[row];
+        bar.s.impulses.lambda_bar[row] += y_bar[0] * J / h;
+        bar.s.rows.J_bar[i] += y_bar[0] * lambda / h;
+        in.w.h(bar.theta) -= y_bar[0] * J * lambda / (h * h);
+    });
+}
+
 template <class T> void actuator_position(const SensorInputs<T>& in, const Sensor& s, T* y) {
     const Model& m = in.w.model;
     y[0] = in.theta[m.actuator.gear.at(s.actuator)] *

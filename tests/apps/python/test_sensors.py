@@ -70,18 +70,32 @@ class SensorsTest(unittest.TestCase):
                                                   "limits": [-2, 0.3], "stiffness": 3, "rest": 0.2, "damping": 0.5},
                         "mass": 2, "com": [0.4, 0, 0], "inertia": [0.01, 0.01, 0.01, 0, 0, 0]}],
             "sensors": [{"name": "passive", "type": "joint_passive_force", "joint": "hinge"},
-                        {"name": "limit", "type": "joint_limit_force", "joint": "hinge"}]}}]})
+                        {"name": "limit", "type": "joint_limit_force", "joint": "hinge"},
+                        {"name": "constraints", "type": "joint_constraint_force", "joint": "hinge"}]}}]})
         m.set_parameter("contact/compliance", 0)
-        _, (passive, limit) = m.observe([0.1, 0.7], [])
+        _, (passive, limit, constraints) = m.observe([0.1, 0.7], [])
         self.assertAlmostEqual(passive, 3 * (0.2 - 0.1) - 0.5 * 0.7, delta=1e-14)
-        self.assertEqual(limit, 0)
-        x, (passive, limit) = m.observe([0.3, 0], [])
+        self.assertEqual((limit, constraints), (0, 0))
+        x, (passive, limit, constraints) = m.observe([0.3, 0], [])
+        self.assertEqual(constraints, -limit)  # it turns the hinge back
         self.assertAlmostEqual(x[1], 0, delta=1e-12)
         self.assertAlmostEqual(limit, 2 * 9.81 * 0.4 * numpy.cos(0.3) + passive, delta=1e-9)
         J = m.observe_jacobian([0.3, 0], [], parameters=True)
         gravity = m.parameter_names.index("world/gravity[2]")
         self.assertAlmostEqual(J.by_parameters[1, gravity], -2 * 0.4 * numpy.cos(0.3), delta=1e-9)
         self.assertEqual(J.by_state[0].tolist(), [-3, -0.5])
+
+    def test_force_of_all_constraints(self):
+        """Two sliders at rest: the ground carries one, its dry friction the other."""
+        def slider(name, x, **joint):
+            return {"name": name, "position": [x, 0, 0], "model": {
+                "bodies": [{"name": "block", "joint": {"type": "prismatic", "axis": [0, 0, 1], **joint}, "mass": 2,
+                            "inertia": [0.01, 0.01, 0.01, 0, 0, 0], "shapes": [{"type": "sphere", "radius": 0.1}]}],
+                "sensors": [{"name": "held", "type": "joint_constraint_force", "joint": "block"}]}}
+        m = costate.Model.from_string({"time_step": 0.001, "ground": True, "solver": {"type": "lcp"},
+                                       "models": [slider("lying", 0), slider("stuck", 1, dry_friction=30)]})
+        _, y = m.observe([0.1, 0.5, 0, 0], [])
+        numpy.testing.assert_allclose(y, [2 * 9.81, 2 * 9.81], rtol=1e-5)
 
     def test_values(self):
         m, x, u = self.m, self.x[0], self.u[0, 0]
