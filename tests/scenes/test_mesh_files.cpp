@@ -145,6 +145,27 @@ TEST_CASE("mesh files: polygons are cut, what has no area is left out, no other 
     CHECK(square.triangles.size() == 2);
 }
 
+// assimp reads a file with a polygon.
+TEST_CASE("mesh files: OBJ files of triangles are read as by assimp") {
+    const ScratchFolder folder("mesh_plain");
+    const std::string points =
+        "# four\r\nv 0 0 0\r\nv  1.5 0.1 -2e-1\nv 0 1e0 0.3\nvn 0 0 1\nvt 0 0\nv 0.7 0.7 1.25\n";
+    for (const std::string faces :
+         {"f 1 2 3\nf 2 1 4\nf 3 2 4\nf 1 3 4\n", "o a\nf 1/1 2/1 3/1\n\no b\ng c\nf 2//1 1//1 4//1\n",
+          "f -4 -3 -2\r\nf -3/1/1 -4/1/1 -1/1/1\ns off\nusemtl none\n"}) {
+        CAPTURE(faces);
+        const TriangleMesh here = read_mesh_file(folder.write("here.obj", points + faces));
+        const TriangleMesh there = read_mesh_file(
+            folder.write("there.obj", points + faces + "v 5 5 5\nv 6 5 5\nv 6 6 5\nv 5 6 5\nf 5 6 7 8\n"));
+        REQUIRE(there.triangles.size() == here.triangles.size() + 2);
+        CHECK(there.vertices.size() == here.vertices.size() + 4);
+        for (size_t k = 0; k < here.triangles.size(); ++k)
+            for (size_t i = 0; i < 3; ++i)
+                CHECK((here.vertices[here.triangles[k][i]] - there.vertices[there.triangles[k][i]]).norm() <
+                      1e-7);
+    }
+}
+
 TEST_CASE("mesh files: broken ones get a clear line") {
     const ScratchFolder folder("mesh_broken");
     const std::string binary = binary_stl(wedge_triangles()), ascii = ascii_stl(wedge_triangles());

@@ -144,52 +144,12 @@ void refuse_too_large(const std::string& bytes, const std::string& type, const s
         throw MeshFileError(name + " has more than 3000000 vertices", "use fewer");
 }
 
-#ifdef COSTATE_HAVE_ASSIMP
-
-// Keeps assimp from opening other files, such as materials and textures.
-struct NoOtherFiles : Assimp::IOSystem {
-    bool Exists(const char*) const override { return false; }
-    char getOsSeparator() const override { return '/'; }
-    Assimp::IOStream* Open(const char*, const char*) override { return nullptr; }
-    void Close(Assimp::IOStream*) override {}
-};
-
 // Collects triangles; vertices at the same position are merged.
 class Gatherer {
 public:
     explicit Gatherer(std::string name) : name_(std::move(name)) {}
 
-    // X transforms from the frame of the mesh to that of the file.
-    void add(const aiMesh& mesh, const Eigen::Matrix4d& X) {
-        std::vector<int> index;
-        for (unsigned i = 0; i < mesh.mNumVertices; ++i) {
-            const aiVector3D& v = mesh.mVertices[i];
-            index.push_back(vertex((X * Eigen::Vector4d(v.x, v.y, v.z, 1)).head<3>()));
-        }
-        const bool mirrored = X.topLeftCorner<3, 3>().determinant() < 0;
-        for (unsigned i = 0; i < mesh.mNumFaces; ++i) {
-            const aiFace& face = mesh.mFaces[i];
-            if (face.mNumIndices != 3) continue;  // points and lines
-            std::array<int, 3> corners{};
-            for (size_t k = 0; k < 3; ++k) {
-                if (face.mIndices[k] >= index.size())
-                    throw MeshFileError(name_ + " refers to a vertex that it does not contain",
-                                        "export it again");
-                corners[k] = index[face.mIndices[k]];
-            }
-            if (mirrored) std::swap(corners[1], corners[2]);
-            if (has_area(corners)) mesh_.triangles.push_back(corners);
-            if (mesh_.triangles.size() > max_triangles)
-                throw MeshFileError(name_ + " has more than 1000000 triangles", "use fewer triangles");
-        }
-    }
-    TriangleMesh take() {
-        if (mesh_.triangles.empty())
-            throw MeshFileError(name_ + " has no triangle with an area", "export a surface");
-        return std::move(mesh_);
-    }
-
-private:
+    // The index of a vertex.
     int vertex(const Vec3<double>& x) {
         if (!x.allFinite())
             throw MeshFileError(name_ + " has a vertex that is not finite", "export it again");
@@ -200,6 +160,18 @@ private:
             throw MeshFileError(name_ + " has more than 3000000 vertices", "use fewer");
         return it->second;
     }
+    void triangle(const std::array<int, 3>& corners) {
+        if (has_area(corners)) mesh_.triangles.push_back(corners);
+        if (mesh_.triangles.size() > max_triangles)
+            throw MeshFileError(name_ + " has more than 1000000 triangles", "use fewer triangles");
+    }
+    TriangleMesh take() {
+        if (mesh_.triangles.empty())
+            throw MeshFileError(name_ + " has no triangle with an area", "export a surface");
+        return std::move(mesh_);
+    }
+
+private:
     bool has_area(const std::array<int, 3>& corners) const {
         const auto at = [&](size_t k) { return mesh_.vertices[corners[k]]; };
         const Vec3<double> u = at(1) - at(0), w = at(2) - at(0);
@@ -210,6 +182,51 @@ private:
     TriangleMesh mesh_;
     std::map<std::array<double, 3>, int> index_;
 };
+
+// All objects as one mesh.
+TriangleMesh merged(const std::vector<TriangleMesh>& objects, const std::string& name) {
+    Gatherer gatherer(name);
+    for (const TriangleMesh& object : objects) {
+        std::vector<int> index;
+        for (const Vec3<double>& x : object.vertices)
+            index.push_back(gatherer.vertex(x));
+        for (const auto& [i, j, k] : object.triangles)
+            gatherer.triangle({index[i], index[j], index[k]});
+    }
+    return gatherer.take();
+}
+
+#ifdef COSTATE_HAVE_ASSIMP
+
+// Keeps assimp from opening other files, such as materials and textures.
+struct NoOtherFiles : Assimp::IOSystem {
+    bool Exists(const char*) const override { return false; }
+    char getOsSeparator() const override { return '/'; }
+    Assimp::IOStream* Open(const char*, const char*) override { return nullptr; }
+    void Close(Assimp::IOStream*) override {}
+};
+
+// X transforms from the frame of the mesh to that of the file.
+void gather(const aiMesh& mesh, const Eigen::Matrix4d& X, const std::string& name, Gatherer& to) {
+    std::vector<int> index;
+    for (unsigned i = 0; i < mesh.mNumVertices; ++i) {
+        const aiVector3D& v = mesh.mVertices[i];
+        index.push_back(to.vertex((X * Eigen::Vector4d(v.x, v.y, v.z, 1)).head<3>()));
+    }
+    const bool mirrored = X.topLeftCorner<3, 3>().determinant() < 0;
+    for (unsigned i = 0; i < mesh.mNumFaces; ++i) {
+        const aiFace& face = mesh.mFaces[i];
+        if (face.mNumIndices != 3) continue;  // points and lines
+        std::array<int, 3> corners{};
+        for (size_t k = 0; k < 3; ++k) {
+            if (face.mIndices[k] >= index.size())
+                throw MeshFileError(name + " refers to a vertex that it does not contain", "export it again");
+            corners[k] = index[face.mIndices[k]];
+        }
+        if (mirrored) std::swap(corners[1], corners[2]);
+        to.triangle(corners);
+    }
+}
 
 Eigen::Matrix4d matrix(const aiMatrix4x4& m) {
     return Eigen::Map<const Eigen::Matrix<ai_real, 4, 4, Eigen::RowMajor>>(&m.a1).cast<double>();
@@ -249,7 +266,7 @@ TriangleMesh parse_here(const std::string& bytes, const std::string& type, const
         open.pop_back();
         const Eigen::Matrix4d X = X_parent * matrix(node->mTransformation);
         for (unsigned i = 0; i < node->mNumMeshes; ++i)
-            gatherer.add(*scene->mMeshes[node->mMeshes[i]], X);
+            gather(*scene->mMeshes[node->mMeshes[i]], X, name, gatherer);
         for (unsigned i = node->mNumChildren; i-- > 0;)
             open.emplace_back(node->mChildren[i], X);
     }
@@ -373,13 +390,14 @@ TriangleMesh read_mesh_file(const std::filesystem::path& file) {
     if (type == ".msh") return parse_msh(bytes, file.string());
     if (type == ".stl" && cut_short(bytes))
         throw MeshFileError(file.string() + " ends before \"endsolid\"", "export it again");
-    if (type == ".obj" && bytes.find("\nf ") == std::string::npos) {
-        const std::vector<TriangleMesh> points = parse_obj(bytes, file.string());
+    if (type == ".obj" && is_plain_obj(bytes)) {
+        const std::vector<TriangleMesh> objects = parse_obj(bytes, file.string());
         try {
-            if (!points.empty() && points[0].triangles.empty()) return hull_surface(points[0].vertices);
+            if (!objects.empty() && objects[0].triangles.empty()) return hull_surface(objects[0].vertices);
         } catch (const std::invalid_argument&) {
             throw MeshFileError(file.string() + " has points in one plane", "export a surface");
         }
+        if (!objects.empty()) return merged(objects, file.string());
     }
     return parse(bytes, type, file.string());
 }
