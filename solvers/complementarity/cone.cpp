@@ -8,8 +8,9 @@ namespace costate {
 
 namespace {
 
-constexpr int first_sweeps = 20, second_sweeps = 100, more_sweeps = 400, last_products = 15'000'000, last_rounds = 5, max_boxes = 40, newton_steps = 10,
-              last_newton_steps = 30, max_full_steps = 4, max_halvings = 6, large_admm_iterations = 50;
+constexpr int first_sweeps = 20, second_sweeps = 100, more_sweeps = 400, last_products = 15'000'000,
+              last_rounds = 5, max_boxes = 40, newton_steps = 10, last_newton_steps = 30, max_full_steps = 4,
+              max_halvings = 6, large_admm_iterations = 50;
 
 // The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
 // equation.
@@ -397,17 +398,17 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
 template <class T>
 SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, ActiveSet<T>& set,
                   T* x) {
-    return with_values(p, set, x,
-                       [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
-                           const SolverStatus status = solve(values, law, method, w, start);
-                           if (values.factored != nullptr)
-                               settle_large(values, law, status,
-                                            status == SolverStatus::interior ? w.set : w.large.set, found, start);
-                           else
-                               settle_inplace(values, law, found, start,
-                                              status == SolverStatus::unsolved ? nullptr : &w.set);
-                           return status;
-                       });
+    return with_values(
+        p, set, x, [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
+            const SolverStatus status = solve(values, law, method, w, start);
+            if (values.factored != nullptr)
+                settle_large(values, law, status, status == SolverStatus::interior ? w.set : w.large.set,
+                             found, start);
+            else
+                settle_inplace(values, law, found, start,
+                               status == SolverStatus::unsolved ? nullptr : &w.set);
+            return status;
+        });
 }
 
 template SolverStatus cone(const MlcpView<double>&, FrictionLaw, ConeMethod, ConeScratch&, ActiveSet<double>&,

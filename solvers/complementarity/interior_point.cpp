@@ -12,6 +12,8 @@ namespace {
 
 constexpr int max_interior_iterations = 40;
 constexpr double share_of_step = 0.99, most_rest = 1e-6;
+// after a shorter step, the next aims at this share of the gap
+constexpr double shortened = 0.98, recentred = 0.8;
 constexpr double first_distance = 0.1;  // of the first iterate from bounds, as a share of the largest |b'|
 
 using ContactRows = double[max_contact_rows];
@@ -99,6 +101,7 @@ void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law, const doub
     rows_ = p.rows;
     bounds_ = iterations_ = 0;
     work_ = 0;
+    length_ = 1;
     symmetric_ = true;
     factored_ = p.factored != nullptr ? &p : nullptr;
     last_met_ = false;
@@ -405,15 +408,17 @@ bool InteriorPoint::iterate(double least) {
         dx_first_ = dx_;
         ds_first_ = ds_;
         d_upper_first_ = d_upper_;
-        find_direction(share * share * share * gap, true);
-        const double length = std::min(1.0, share_of_step * longest_step());
+        const double centre =
+            std::max(share * share * share, !symmetric_ && length_ < shortened ? recentred : 0.0);
+        find_direction(centre * gap, true);
+        length_ = std::min(1.0, share_of_step * longest_step());
         const bool finite =
             std::all_of(dx_.begin(), dx_.begin() + rows_, [](double d) { return std::isfinite(d); });
-        if (!finite || !(length > 0)) return false;
+        if (!finite || !(length_ > 0)) return false;
         for (int r = 0; r < rows_; ++r) {
-            x_[r] += length * dx_[r];
-            s_[r] += length * ds_[r];
-            upper_[r] += length * d_upper_[r];
+            x_[r] += length_ * dx_[r];
+            s_[r] += length_ * ds_[r];
+            upper_[r] += length_ * d_upper_[r];
         }
     }
     return false;

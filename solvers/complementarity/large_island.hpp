@@ -44,8 +44,8 @@ SolverStatus solve_large_smoothed(const MlcpView<double>& p, FrictionLaw law, La
 
 // Computes the active set at the x of solve_large, as settle_inplace does from `found`. It is empty if there is no
 // solution.
-void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus status, const ActiveSet<double>& found,
-                  ActiveSet<double>& set, double* x);
+void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus status,
+                  const ActiveSet<double>& found, ActiveSet<double>& set, double* x);
 
 // Newton's method on the states suggested by each iterate, in place. Steps are halved until the residual
 // decreases. False, with the best iterate, if no step decreases it.
