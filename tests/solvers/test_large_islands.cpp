@@ -170,7 +170,9 @@ TEST_CASE("a large island without a solution: dual numbers and the adjoint agree
     for (const NamedSettings& it : all_settings()) {
         if (of_a_solution(it.settings)) continue;
         CAPTURE(it.name);
-        const Result r = dual_numbers_and_adjoint_agree(sphere_heap(4, radius, it.settings));
+        const bool cone =
+            it.settings.solver == SolverType::ncp && !it.settings.relaxed;  // solves the heap of 64
+        const Result r = dual_numbers_and_adjoint_agree(sphere_heap(cone ? 5 : 4, radius, it.settings));
         CHECK((r.swept || it.settings.relaxed));  // the convex problem has a solution
     }
 }
