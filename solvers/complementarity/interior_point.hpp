@@ -1,8 +1,9 @@
 // Interior-point method for problems with friction cones: steps in impulses and velocities at once with the scaling of
 // Nesterov and Todd and Mehrotra's predictor and corrector (Vandenberghe, The CVXOPT linear and quadratic cone
 // program solvers, 2010), on equations with De Saxce's term and its derivative (Acary, Armand, Nguyen & Shpakovych,
-// Optimization Methods and Software 2024). It takes 13 to 16 iterations, whatever the problem. With De Saxce's term, a step
-// after one that a bound has shortened aims at the centre: otherwise iterates creep along the bounds of jammed robots.
+// Optimization Methods and Software 2024). It takes 13 to 16 iterations, whatever the problem. With De Saxce's term, a
+// step after one that a bound has shortened aims at the centre: otherwise iterates creep along the bounds of jammed
+// robots.
 //
 // Rows are scaled, x = D x' and s' = D s, to a diagonal of about 1 and to cones {|z_T| <= z_n}, each its own dual:
 //

@@ -1,6 +1,6 @@
-// Mesh files: the triangles of an OBJ, STL (ASCII or binary) or DAE file, or of an MSH file, the binary format of MuJoCo
-// (XML reference, asset/mesh). assimp reads STL, DAE and OBJ files with polygons, each in a process of its own; OBJ files
-// of triangles, of which robots may have hundreds, are read here.
+// Mesh files: the triangles of an OBJ, STL (ASCII or binary) or DAE file, or of an MSH file, the binary format of
+// MuJoCo (XML reference, asset/mesh). assimp reads STL, DAE and OBJ files with polygons, each in a process of its own;
+// OBJ files of triangles, of which robots may have hundreds, are read here.
 #pragma once
 
 #include <array>

@@ -9,8 +9,8 @@
 namespace costate {
 
 // "o" and "g" begin an object. Objects have the vertices that their faces use; those without faces are left out. A file
-// without any face is one object of points, without triangles. Polygons are split into triangles. Coordinates have single
-// precision. name: of the file, for MeshFileError.
+// without any face is one object of points, without triangles. Polygons are split into triangles. Coordinates have
+// single precision. name: of the file, for MeshFileError.
 std::vector<TriangleMesh> parse_obj(const std::string& bytes, const std::string& name);
 
 // True if all faces are triangles and no line goes on in the next: parse_obj then reads what assimp does.
