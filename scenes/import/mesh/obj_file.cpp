@@ -1,8 +1,8 @@
 #include "scenes/import/mesh/obj_file.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <string_view>
