@@ -6,6 +6,7 @@
 #include <functional>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 namespace costate {
 
@@ -38,24 +39,38 @@ Sample sample(Rollout<Simulation>& rollout, const VecX<double>& theta, const Vec
     return s;
 }
 
-// Central difference along one displacement, with the best of several steps; false if the smallest step
-// changes a branch.
-bool central_difference(const Variable& v, const Sample& base, const VecX<double>& d, double smallest,
-                        double& out) {
+bool in_range(const Variable& v, const VecX<double>& d) { return (d.array() >= v.least.array()).all(); }
+
+// d with the entries that are at the end of their range pointing inwards.
+VecX<double> inwards(const Variable& v, const VecX<double>& d) {
+    return (v.least.array() == 0).select(d.cwiseAbs(), d);
+}
+
+struct Difference {
+    double value = 0, error = unlimited;  // the derivative, and a bound of its round-off and truncation
+};
+
+// Difference along one displacement, with the best of several steps: central, or one-sided at the end of a range. None
+// if the smallest step changes a branch.
+std::optional<Difference> difference(const Variable& v, const Sample& base, const VecX<double>& d,
+                                     double smallest) {
     constexpr int steps = 4;
     double fd[steps], step[steps];
     int valid = 0;
     for (double e = smallest; valid < steps; ++valid, e *= 10) {
-        const Sample plus = v.rollout(e * d), minus = v.rollout(-e * d);
-        if (plus.hash != base.hash || minus.hash != base.hash) break;
+        const bool central = in_range(v, -e * d);
+        if (!in_range(v, (central ? e : 2 * e) * d)) break;
+        const Sample near = v.rollout(e * d), other = v.rollout((central ? -e : 2 * e) * d);
+        if (near.hash != base.hash || other.hash != base.hash) break;
         step[valid] = e;
-        fd[valid] = (plus.loss - minus.loss) / (2 * e);
+        fd[valid] = central ? (near.loss - other.loss) / (2 * e)
+                            : (4 * (near.loss - base.loss) - (other.loss - base.loss)) / (2 * e);
     }
-    if (valid == 0) return false;
+    if (valid == 0) return std::nullopt;
     // error(step) <= noise/step + curvature step^2. Differences of estimates give noise at small steps and
     // curvature at large steps; the split between small and large steps is chosen with the least bound of the
     // error.
-    double least = unlimited;
+    Difference best;
     for (int change = 1; change <= valid; ++change) {
         double noise = 4e-16 * std::abs(base.loss), curvature = 0;
         for (int k = 1; k < valid; ++k) {
@@ -67,27 +82,26 @@ bool central_difference(const Variable& v, const Sample& base, const VecX<double
         }
         for (int k = 0; k < valid; ++k) {
             const double error = noise / step[k] + curvature * step[k] * step[k];
-            if (error < least) {
-                least = error;
-                out = fd[k];
-            }
+            if (error < best.error) best = {fd[k], error};
         }
     }
-    return true;
+    return best;
 }
 
 struct Comparison {
-    double difference = 0, magnitude = 0;
+    double difference = 0, magnitude = 0, known_to = 0;
     int worst = -1;
-    void add(int index, double adjoint, double fd) {
-        if (std::abs(adjoint - fd) > difference || worst < 0) {
-            difference = std::abs(adjoint - fd);
+    void add(int index, double adjoint, const Difference& fd) {
+        if (std::abs(adjoint - fd.value) > difference || worst < 0) {
+            difference = std::abs(adjoint - fd.value);
             worst = index;
         }
-        magnitude = std::max(magnitude, std::abs(fd));
+        magnitude = std::max(magnitude, std::abs(fd.value));
+        known_to = std::max(known_to, fd.error);
     }
     double error(double loss) const {
-        return magnitude < 1e-10 * std::max(1.0, std::abs(loss)) ? difference : difference / magnitude;
+        const double zero = std::max(known_to, 1e-10 * std::max(1.0, std::abs(loss)));
+        return magnitude < zero ? difference : difference / magnitude;
     }
 };
 
@@ -108,16 +122,15 @@ std::pair<double, double> fit_line(const double* x, const double* y, int n) {
     return {xy / xx, std::sqrt(left / n)};
 }
 
-// Entries of d at the end of their range point inwards.
-void check_taylor(const Variable& v, const Sample& base, VecX<double> d, GradcheckKind& kind) {
+void check_taylor(const Variable& v, const Sample& base, const VecX<double>& d, GradcheckKind& kind) {
     constexpr int points = 5, halvings = 38;
-    d = (v.least.array() == 0).select(d.cwiseAbs(), d);
+    constexpr double least_remainder = 1e-300;
     const double slope = v.gradient.dot(d);
     std::vector<double> log_e, log_remainder;  // for the steps without branch changes, from the largest
-    double roundoff = 1e-16 * std::abs(base.loss);
+    double roundoff = std::max(least_remainder, 1e-16 * std::abs(base.loss));
     for (int k = 0; k < halvings; ++k) {
         const double e = std::ldexp(0.25, -k);
-        if ((e * d.array() < v.least.array()).any()) continue;
+        if (!in_range(v, e * d)) continue;
         const Sample s = v.rollout(e * d);
         if (s.hash != base.hash) {
             log_e.clear();
@@ -127,7 +140,7 @@ void check_taylor(const Variable& v, const Sample& base, VecX<double> d, Gradche
         const double remainder = std::abs(s.loss - base.loss - e * slope);
         if (k >= halvings - 8) roundoff = std::max(roundoff, remainder);
         log_e.push_back(log2(e));
-        log_remainder.push_back(log2(std::max(remainder, 1e-300)));
+        log_remainder.push_back(log2(std::max(remainder, least_remainder)));
     }
     double best_fit = 0.15;  // largest deviation of a window from a line, in powers of two
     for (size_t i = 0; i + points <= log_e.size() && log_remainder[i + points - 1] > log2(8 * roundoff);
@@ -157,11 +170,10 @@ GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckO
     chosen.resize(std::min(n, o.components));
     Comparison components, directions;
     for (const int i : chosen) {
-        double fd = 0;
         ++kind.stencils;
         done();
-        if (central_difference(v, base, VecX<double>::Unit(n, i), o.step * v.scale[i], fd))
-            components.add(i, v.gradient[i], fd);
+        if (const auto fd = difference(v, base, VecX<double>::Unit(n, i), o.step * v.scale[i]))
+            components.add(i, v.gradient[i], *fd);
         else
             ++rejected;
     }
@@ -169,15 +181,14 @@ GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckO
         VecX<double> d(n);
         for (double& x : d)
             x = random.normal();
-        return VecX<double>(d.cwiseProduct(v.weight));
+        return inwards(v, d.cwiseProduct(v.weight));
     };
     for (int k = 0; k < o.directions; ++k) {
         const VecX<double> d = random_direction();  // entries of about one scale each
-        double fd = 0;
         ++kind.stencils;
         done();
-        if (central_difference(v, base, d, o.step, fd))
-            directions.add(k, v.gradient.dot(d), fd);
+        if (const auto fd = difference(v, base, d, o.step))
+            directions.add(k, v.gradient.dot(d), *fd);
         else
             ++rejected;
     }

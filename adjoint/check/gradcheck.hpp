@@ -1,11 +1,11 @@
-// Compares the gradient of a rollout with central differences, and computes the order of its Taylor
-// remainder.
+// Compares the gradient of a rollout with central differences, at the ends of the ranges of parameters one-sided, and
+// computes the order of its Taylor remainder.
 //
 // A stencil is valid only if every step of its rollouts takes the branches of the unperturbed rollout
 // (branch_hash); `rejected` is the fraction of invalid stencils. For 64 random components and 16 random
 // directions of each kind of variable,
 //   max_relative_error = |g - fd|_inf / |fd|_inf,
-// or the absolute error if |fd|_inf < 1e-10 max(1, |loss|).
+// or the absolute error if |fd|_inf < 1e-10 max(1, |loss|) or below the round-off and truncation of the differences.
 //
 // For controls and states the step is 1e-6 max(1, |x|), and a stencil is rejected by its branches at this
 // step. If the loss hardly depends on a variable (one torque for one millisecond), round-off dominates at

@@ -12,8 +12,24 @@
 
 namespace costate {
 
+// Friction coefficient of a contact: that of the pair of its shapes; else the product of their coefficients. By
+// MuJoCo's law it is the larger coefficient or that of the shape with the higher priority, squared: importers of MJCF
+// store square roots. The rule says it in terms of one or two parameters.
+struct FrictionRule {
+    enum class Kind : unsigned char { none, single, product, square } kind = Kind::none;
+    int first = 0, second = 0;  // parameters; the second of a product
+};
+// The parameters of which a contact has its coefficients and its margin. Where it takes the larger one of two, which of
+// them is a branch of the step.
+struct ContactSources {
+    FrictionRule friction;
+    int torsional = -1, rolling = -1;  // couple_coefficient; -1: none
+    std::array<MarginPart, 2> margin = {};
+};
+
 template <class T> struct ContactPoint {
     FeaturePair features;
+    ContactSources sources;
     int body_a, body_b;   // -1: the world
     Vec3<T> to_b;         // origin of b's common frame in a's common frame, m
     Contact<T> geometry;  // point and normal in a's common frame, gap; the normal points from b to a
@@ -213,13 +229,6 @@ inline int contact_condim(const World& w, int shape_a, int shape_b) {
     return prior != nullptr ? prior->condim : std::max(a.condim, b.condim);
 }
 
-// Friction coefficient of a contact: that of the pair of its shapes; else the product of their coefficients. By
-// MuJoCo's law it is the larger coefficient or that of the shape with the higher priority, squared: importers of MJCF
-// store square roots. The rule says it in terms of one or two parameters.
-struct FrictionRule {
-    enum class Kind : unsigned char { none, single, product, square } kind = Kind::none;
-    int first = 0, second = 0;  // parameters; the second of a product
-};
 template <class T> FrictionRule friction_rule(const World& w, const T* theta, const FeaturePair& f) {
     using Kind = FrictionRule::Kind;
     const ShapeSet& set = w.shapes;
@@ -276,11 +285,17 @@ void friction_arm_adj(const T* theta, int chosen, const T& friction, const T& ou
     theta_bar[chosen] += out_bar / friction;
     friction_bar -= out_bar * theta[chosen] / (friction * friction);
 }
-template <class T> int torsional_coefficient(const World& w, const T* theta, const FeaturePair& f) {
-    return couple_coefficient(w, theta, w.shapes.torsional_friction, w.shapes.pair_torsional_friction, f);
-}
-template <class T> int rolling_coefficient(const World& w, const T* theta, const FeaturePair& f) {
-    return couple_coefficient(w, theta, w.shapes.rolling_friction, w.shapes.pair_rolling_friction, f);
+template <class T>
+ContactSources contact_sources(const World& w, const T* theta, const FeaturePair& f, int directions) {
+    const ShapeSet& set = w.shapes;
+    ContactSources s;
+    s.friction = friction_rule(w, theta, f);
+    if (directions > 3)
+        s.torsional = couple_coefficient(w, theta, set.torsional_friction, set.pair_torsional_friction, f);
+    if (directions > 4)
+        s.rolling = couple_coefficient(w, theta, set.rolling_friction, set.pair_rolling_friction, f);
+    s.margin = set.margin_parts(theta, f.a, f.b);
+    return s;
 }
 
 // What the first tangent of a contact is along. The edges of a pyramid lie as in MuJoCo: along the axis of a capsule on
@@ -318,17 +333,16 @@ ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T
     c.to_b = common_origin(w.model, k, b.body) - common_origin(w.model, k, a.body);
     c.geometry = contact(a, b, f, s.X_CS[f.a], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
                          load3(theta + set.size.at(f.b)));
+    c.directions = std::max(3, contact_condim(w, f.a, f.b));
+    c.sources = contact_sources(w, theta, f, c.directions);
     c.geometry.gap -= set.contact_margin(theta, f.a, f.b);
-    c.friction = contact_friction(friction_rule(w, theta, f), theta);
+    c.friction = contact_friction(c.sources.friction, theta);
     c.pyramid = w.pyramids() && value_of(c.friction) > 0;
     const TangentAxis<T> axis(set, s, c);
     c.tangent_axis = axis.axis;
     c.tangents = tangents_along(c.geometry.normal, axis.e);
-    c.directions = std::max(3, contact_condim(w, f.a, f.b));
-    c.torsional_arm =
-        c.directions > 3 ? friction_arm(theta, torsional_coefficient(w, theta, f), c.friction) : T(0);
-    c.rolling_arm =
-        c.directions > 4 ? friction_arm(theta, rolling_coefficient(w, theta, f), c.friction) : T(0);
+    c.torsional_arm = c.directions > 3 ? friction_arm(theta, c.sources.torsional, c.friction) : T(0);
+    c.rolling_arm = c.directions > 4 ? friction_arm(theta, c.sources.rolling, c.friction) : T(0);
     const T &e_a = theta[set.restitution.at(f.a)], &e_b = theta[set.restitution.at(f.b)];
     c.b_bounces = e_a < e_b;
     c.restitution = where(c.b_bounces, e_b, e_a);
@@ -346,14 +360,13 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     theta_bar[set.restitution.at(f.a)] += where(c.b_bounces, T(0), out_bar.restitution);
     T friction_bar = out_bar.friction;
     if (c.directions > 3)
-        friction_arm_adj(theta, torsional_coefficient(w, theta, f), c.friction, out_bar.torsional_arm,
-                         friction_bar, theta_bar);
+        friction_arm_adj(theta, c.sources.torsional, c.friction, out_bar.torsional_arm, friction_bar,
+                         theta_bar);
     if (c.directions > 4)
-        friction_arm_adj(theta, rolling_coefficient(w, theta, f), c.friction, out_bar.rolling_arm,
-                         friction_bar, theta_bar);
-    contact_friction_adj(friction_rule(w, theta, f), theta, friction_bar, theta_bar);
+        friction_arm_adj(theta, c.sources.rolling, c.friction, out_bar.rolling_arm, friction_bar, theta_bar);
+    contact_friction_adj(c.sources.friction, theta, friction_bar, theta_bar);
     Contact<T> g_bar = out_bar.geometry;
-    for (const MarginPart& part : set.margin_parts(theta, f.a, f.b))
+    for (const MarginPart& part : c.sources.margin)
         theta_bar[part.parameter] -= T(part.times) * g_bar.gap;
     Force<T> a_bar = Force<T>::zero(), b_bar = Force<T>::zero();
     const TangentAxis<T> axis(set, s, c);

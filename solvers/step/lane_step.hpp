@@ -64,8 +64,13 @@ template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
         mix(static_cast<std::uint64_t>(side.time) << 8 | static_cast<std::uint64_t>(side.unit_control) << 6 |
             static_cast<std::uint64_t>(side.unit_activation) << 4 |
             static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.range));
-    for (const ContactPoint<T>& c : s.contacts.points)
-        mix(static_cast<std::uint64_t>(c.tangent_axis));
+    for (const ContactPoint<T>& c : s.contacts.points) {
+        const ContactSources& from = c.sources;
+        mix(static_cast<std::uint64_t>(c.tangent_axis) | static_cast<std::uint64_t>(from.margin[0].times)
+                                                             << 8);
+        for (const int parameter : {from.friction.first, from.torsional, from.rolling})
+            mix(static_cast<std::uint64_t>(parameter));
+    }
     for (const RowBlock& b : s.rows.blocks) {
         mix(static_cast<std::uint64_t>(is_located<T>(b)) | static_cast<std::uint64_t>(b.kind) << 8 |
             static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.capped) << 24 |
