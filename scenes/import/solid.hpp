@@ -1,11 +1,11 @@
-// Volumes and inertias of MJCF's geoms, and the combined mass of several geoms.
+// Volumes and inertias of solids, and the combined mass of several.
 #pragma once
 
+#include "collision/shapes/shape_kind.hpp"
 #include "core/math/inertia.hpp"
+#include "scenes/format/json.hpp"
 
 namespace costate {
-
-enum class GeomType { plane, hfield, sphere, capsule, ellipsoid, cylinder, box, mesh };
 
 // Volume of a solid, m^3, and its principal moments of inertia per mass about its centre, m^2.
 struct Solid {
@@ -13,9 +13,8 @@ struct Solid {
     Vec3<double> moments = Vec3<double>::Zero();
 };
 
-// `size` as in MJCF: sphere: radius; capsule, cylinder: radius, half length of the straight part along z;
-// ellipsoid: semi-axes; box: half extents. Other types have no volume.
-Solid solid_of(GeomType type, const Vec3<double>& size);
+// `size` as in ShapeType. Planes, meshes and terrains have no volume.
+Solid solid_of(ShapeType type, const Vec3<double>& size);
 
 // One solid of a body. combine gives mass, centre and inertia about the centre of all parts, in body axes;
 // parts without mass are ignored.
@@ -24,5 +23,9 @@ struct Part {
     MassProperties<double> mass;  // in the solid's own frame
 };
 MassProperties<double> combined(const std::vector<Part>& parts);
+
+// A shape of a model with its pose, as a solid of density 1 kg/m^3; of a mesh its convex hull. Without mass if it has
+// no volume.
+Part solid_part(const Json& shape);
 
 }  // namespace costate

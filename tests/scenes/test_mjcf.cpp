@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/dynamics/kinematics.hpp"
-#include "scenes/import/mjcf/mjcf_geometry.hpp"
+#include "scenes/import/solid.hpp"
 #include "tests/support/mjcf_text.hpp"
 
 namespace costate::test {
@@ -123,19 +123,19 @@ TEST_CASE("MJCF: volumes and moments of geoms") {
         return std::abs(z) < L ? r : std::sqrt(std::max(0.0, r * r - (std::abs(z) - L) * (std::abs(z) - L)));
     };
     Vec3<double> moments = sliced(capsule, L + r, volume);
-    Solid solid = solid_of(GeomType::capsule, {r, L, 0});
+    Solid solid = solid_of(ShapeType::capsule, {r, L, 0});
     CHECK(solid.volume == doctest::Approx(volume).epsilon(1e-9));
     CHECK((solid.volume * solid.moments - moments).norm() < 1e-8 * moments.norm());
     moments = sliced([&](double) { return r; }, L, volume);
-    solid = solid_of(GeomType::cylinder, {r, L, 0});
+    solid = solid_of(ShapeType::cylinder, {r, L, 0});
     CHECK((solid.volume * solid.moments - moments).norm() < 1e-8 * moments.norm());
     moments = sliced([&](double z) { return r * std::sqrt(1 - z * z / (L * L)); }, L, volume);
-    solid = solid_of(GeomType::ellipsoid, {r, r, L});
+    solid = solid_of(ShapeType::ellipsoid, {r, r, L});
     CHECK(solid.volume == doctest::Approx(volume).epsilon(1e-9));
     CHECK((solid.volume * solid.moments - moments).norm() < 1e-8 * moments.norm());
-    CHECK(solid_of(GeomType::sphere, {r, 0, 0}).moments == Vec3<double>::Constant(0.4 * r * r));
-    CHECK((solid_of(GeomType::box, {1, 2, 3}).moments - Vec3<double>(13, 10, 5) / 3).norm() < 1e-15);
-    CHECK(solid_of(GeomType::box, {1, 2, 3}).volume == 48);
+    CHECK(solid_of(ShapeType::sphere, {r, 0, 0}).moments == Vec3<double>::Constant(0.4 * r * r));
+    CHECK((solid_of(ShapeType::box, {1, 2, 3}).moments - Vec3<double>(13, 10, 5) / 3).norm() < 1e-15);
+    CHECK(solid_of(ShapeType::box, {1, 2, 3}).volume == 48);
 }
 
 TEST_CASE("MJCF: mass of geoms, inertials, and the compiler's say in it") {

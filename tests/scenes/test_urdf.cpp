@@ -232,6 +232,46 @@ TEST_CASE("URDF links without mass") {
     CHECK(cross.world.nv() == 2);
 }
 
+TEST_CASE("URDF: a parent \"world\" needs no link") {
+    const Scene scene = urdf_scene(urdf_robot(urdf_link("a") + urdf_joint("j", "revolute", "world", "a")));
+    CHECK(scene.world.model.bodies.size() == 1);
+    CHECK(scene.world.nv() == 1);
+    refuse_urdf(urdf_robot(urdf_link("a") + urdf_joint("j", "revolute", "a", "world")), 3, "is not a link",
+                "correct it");
+}
+
+// Isaac Gym's <density>: the shapes of a link are solids.
+TEST_CASE("URDF inertials: a density in the place of a mass") {
+    const std::string dense = "<inertial><density value='500'/></inertial>";
+    const std::string box = "<geometry><box size='0.2 0.4 0.6'/></geometry>";
+    const auto load = [](const std::string& link) {
+        return properties(urdf_scene(urdf_robot(urdf_link("a", link))), "a");
+    };
+    const MassProperties<double> turned = load(
+        "<collision><origin xyz='0.1 0 0' rpy='0 0 1.5707963267948966'/>" + box + "</collision>" + dense);
+    CHECK(turned.m == doctest::Approx(24));
+    CHECK((turned.c - Vec3<double>(0.1, 0, 0)).norm() < 1e-15);
+    const Vec3<double> moments(0.04 + 0.36, 0.16 + 0.36, 0.16 + 0.04);
+    CHECK((turned.I - Mat3<double>((2 * moments).asDiagonal())).norm() < 1e-12);
+
+    const auto ball = [](const std::string& x) {
+        return "<collision><origin xyz='" + x +
+               " 0 0'/><geometry><sphere radius='0.1'/></geometry></collision>";
+    };
+    const MassProperties<double> two = load(dense + ball("0.3") + ball("-0.1"));
+    const double mass = 500 * 4.0 / 3 * std::acos(-1.0) * 1e-3, own = 0.4 * mass * 0.01;
+    CHECK(two.m == doctest::Approx(2 * mass));
+    CHECK((two.c - Vec3<double>(0.1, 0, 0)).norm() < 1e-15);
+    const Vec3<double> of_two(2 * own, 2 * (own + 0.04 * mass), 2 * (own + 0.04 * mass));
+    CHECK((two.I - Mat3<double>(of_two.asDiagonal())).norm() < 1e-12);
+
+    CHECK(load("<inertial><density value='0'/></inertial><collision>" + box + "</collision>").m == 0);
+    CHECK(
+        load("<inertial><mass value='2'/><density value='500'/></inertial><collision>" + box + "</collision>")
+            .m == 2);
+    refuse_urdf(urdf_robot(urdf_link("a", dense)), 2, "has no volume", "write <mass>");
+}
+
 TEST_CASE("a lone model is put on the ground") {
     const std::string ball =
         urdf_inertial() +

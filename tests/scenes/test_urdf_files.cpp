@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "scenes/import/pose.hpp"
 #include "tests/support/urdf_text.hpp"
 
 namespace costate::test {
@@ -197,6 +198,19 @@ TEST_CASE("URDF meshes: OBJ, STL and DAE as convex hulls, scaled and mirrored") 
     }
     check_points(hull_of(folder.load(collision("<mesh filename='wedge.obj' scale='-10 1 2'/>"))),
                  {{-1, 0, 0}, {0, 0, 0}, {0, 0, 0.6}, {0, 0.2, 0}});
+}
+
+TEST_CASE("URDF meshes: a density gives the mass of the hull") {
+    const UrdfFolder folder;
+    folder.write("robot/wedge.obj", wedge_obj());
+    const std::string link = "<inertial><density value='1000'/></inertial>" +
+                             collision("<mesh filename='wedge.obj' scale='2 1 1'/>");
+    const ImportedModel robot =
+        import_model(folder.write("robot/robot.urdf", urdf_robot(urdf_link("a", link))), {});
+    const Json& body = robot.model["bodies"][0];
+    CHECK(body["mass"].get<double>() == doctest::Approx(1000 * 0.2 * 0.2 * 0.3 / 6));
+    const Vec3<double> centre = vec3_of(body["com"]);
+    CHECK((centre - Vec3<double>(0.05, 0.05, 0.075)).norm() < 1e-7);
 }
 
 TEST_CASE("URDF meshes: a hull in place of a mesh that is not convex is said, with file and line") {

@@ -21,19 +21,19 @@ constexpr std::initializer_list<const char*> geom_keys = {
 // The number of sizes of a type, and the size along its axis, which "fromto" can give.
 struct KnownGeom {
     const char* name;
-    GeomType type;
+    ShapeType type;
     size_t sizes;
     int along;
 };
-constexpr KnownGeom known_geoms[] = {{"plane", GeomType::plane, 0, -1},
-                                     {"hfield", GeomType::hfield, 0, -1},
-                                     {"sphere", GeomType::sphere, 1, -1},
-                                     {"capsule", GeomType::capsule, 2, 1},
-                                     {"ellipsoid", GeomType::ellipsoid, 3, 2},
-                                     {"cylinder", GeomType::cylinder, 2, 1},
-                                     {"box", GeomType::box, 3, 2},
-                                     {"mesh", GeomType::mesh, 0, -1},
-                                     {"sdf", GeomType::mesh, 0, -1}};
+constexpr KnownGeom known_geoms[] = {{"plane", ShapeType::plane, 0, -1},
+                                     {"hfield", ShapeType::terrain, 0, -1},
+                                     {"sphere", ShapeType::sphere, 1, -1},
+                                     {"capsule", ShapeType::capsule, 2, 1},
+                                     {"ellipsoid", ShapeType::ellipsoid, 3, 2},
+                                     {"cylinder", ShapeType::cylinder, 2, 1},
+                                     {"box", ShapeType::box, 3, 2},
+                                     {"mesh", ShapeType::mesh, 0, -1},
+                                     {"sdf", ShapeType::mesh, 0, -1}};
 
 Vec3<double> read_size(const MjcfAttributes& a, const KnownGeom& known, MjcfPose& pose) {
     const std::vector<double> numbers = a.numbers_or("size", {0, 0, 0});
@@ -57,15 +57,12 @@ Vec3<double> read_size(const MjcfAttributes& a, const KnownGeom& known, MjcfPose
     return size;
 }
 
-Json shape_of(const KnownGeom& known, const Vec3<double>& size) {
-    switch (known.type) {
-        case GeomType::sphere: return {{"type", "sphere"}, {"radius", size[0]}};
-        case GeomType::capsule: return {{"type", "capsule"}, {"radius", size[0]}, {"half_length", size[1]}};
-        case GeomType::cylinder: return {{"type", "cylinder"}, {"radius", size[0]}, {"half_length", size[1]}};
-        case GeomType::ellipsoid: return {{"type", "ellipsoid"}, {"semi_axes", to_json(size)}};
-        case GeomType::box: return {{"type", "box"}, {"half_extents", to_json(size)}};
-        default: return {{"type", "plane"}};
-    }
+Json shape_of(ShapeType type, const Vec3<double>& size) {
+    const ShapeKind& kind = shape_kind(type);
+    Json shape{{"type", kind.name}};
+    for (const SizeKey& key : kind.sizes)
+        if (key.name != nullptr) shape[key.name] = key.count == 1 ? Json(size[key.first]) : to_json(size);
+    return shape;
 }
 
 }  // namespace
@@ -100,13 +97,13 @@ void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom&
 }
 
 // Writes shape and pose of a mesh or a height field, which are assets.
-void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType type, MjcfGeom& geom) {
-    const char* key = type == GeomType::mesh ? "mesh" : "hfield";
+void put_asset(const MjcfContext& context, const MjcfAttributes& a, ShapeType type, MjcfGeom& geom) {
+    const char* key = type == ShapeType::mesh ? "mesh" : "hfield";
     const auto name = a.find(key);
     if (!name)
         a.element().fail(std::string("is a ") + key + " without its name",
                          std::string("add \"") + key + "\"");
-    if (type == GeomType::hfield) {
+    if (type == ShapeType::terrain) {
         const auto field = context.hfields.find(name->word());
         if (field == context.hfields.end())
             name->fail("is not a height field among the assets", "correct it or add the <hfield>");
@@ -185,7 +182,7 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     geom.contype = a.integer_or("contype", 1, least, most) & 0xffffffff;
     geom.conaffinity = a.integer_or("conaffinity", 1, least, most) & 0xffffffff;
     geom.paired = context.paired.contains(geom.name);
-    if (known.type == GeomType::mesh || known.type == GeomType::hfield) {
+    if (known.type == ShapeType::mesh || known.type == ShapeType::terrain) {
         put_asset(context, a, known.type, geom);
     } else if (const auto name = a.find("mesh")) {
         const MjcfMesh& mesh = find_mesh_asset(context, *name);
@@ -201,11 +198,11 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
         const Vec3<double> size = a.nonnegative_or("fitscale", 1) * fit->size;
         geom.pose = geom.pose * mesh_pose(mesh) * fit->pose;
         geom.solid = solid_of(known.type, size);
-        geom.shape = shape_of(known, size);
+        geom.shape = shape_of(known.type, size);
     } else {
         const Vec3<double> size = read_size(a, known, geom.pose);
         geom.solid = solid_of(known.type, size);
-        geom.shape = shape_of(known, size);
+        geom.shape = shape_of(known.type, size);
     }
     if (!geom.visual() && !geom.shape.is_null()) read_contact(context, a, geom);
     if (const auto rgba = a.find("rgba"))

@@ -161,7 +161,7 @@ MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& as
 // As MuJoCo's compiler (XML reference, geom/mesh): by the box of even density with the inertia of the mesh, or by the
 // bounds of the mesh along the same axes.
 std::optional<MjcfFit> fit_to_mesh(const MjcfContext& context, const MjcfMesh& mesh, MeshInertia kind,
-                                   GeomType type) {
+                                   ShapeType type) {
     if (mesh.left_out || (mesh.vertices.empty() && file_of(context, mesh).empty())) return {};
     const MassProperties<double> solid = mesh_solid(context, mesh, kind);
     const Eigen::SelfAdjointEigenSolver<Mat3<double>> principal(solid.I);
@@ -182,11 +182,11 @@ std::optional<MjcfFit> fit_to_mesh(const MjcfContext& context, const MjcfMesh& m
     }
     const double across = context.compiler.fitaabb ? std::max(half[0], half[1]) : 0.5 * (half[0] + half[1]);
     MjcfFit fit{half, {centre, {turn.w(), turn.vec()}}};
-    if (type == GeomType::sphere)
+    if (type == ShapeType::sphere)
         fit.size[0] = context.compiler.fitaabb ? half.maxCoeff() : half.mean();
-    else if (type == GeomType::cylinder)
+    else if (type == ShapeType::cylinder)
         fit.size.head<2>() << across, half[2];
-    else if (type == GeomType::capsule)
+    else if (type == ShapeType::capsule)
         fit.size.head<2>() << across,
             std::max(shortest_capsule * across, half[2] - (context.compiler.fitaabb ? across : 0.5 * across));
     return fit;

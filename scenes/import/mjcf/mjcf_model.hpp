@@ -12,7 +12,7 @@
 #include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/import/mesh/mesh_mass.hpp"
 #include "scenes/import/mjcf/mjcf_compiler.hpp"
-#include "scenes/import/mjcf/mjcf_geometry.hpp"
+#include "scenes/import/solid.hpp"
 
 namespace costate {
 
@@ -179,7 +179,7 @@ struct MjcfFit {
     MjcfPose pose;
 };
 std::optional<MjcfFit> fit_to_mesh(const MjcfContext& context, const MjcfMesh& mesh, MeshInertia kind,
-                                   GeomType type);
+                                   ShapeType type);
 
 // The world first, then bodies in the order of the file.
 std::vector<MjcfBody> read_bodies(const MjcfContext& context);

@@ -88,10 +88,7 @@ Json floating_chain(const UrdfJoint& joint) {
     return chain;
 }
 
-bool has_mass(const XmlElement& link) {
-    const auto inertial = link.child("inertial");
-    return inertial && inertial->only("mass")["value"].number() > 0;
-}
+bool has_mass(const XmlElement& link) { return mass_or_density(link) > 0; }
 
 // True if the root floats.
 bool floats(const UrdfLink& root, const ImportOptions& options) {
@@ -118,14 +115,13 @@ void warn_of_repeated(const XmlElement& parent, Warnings& warnings) {
     }
 }
 
-// Mass of each link and of all that it carries.
+// Mass of each link and of all that it carries; above 0 if one of them has mass.
 std::vector<double> carried_masses(const UrdfTree& tree) {
     std::vector<double> carried(tree.links.size());
     for (size_t k = tree.order.size(); k-- > 0;) {
         const int index = tree.order[k];
         const UrdfLink& link = tree.links[index];
-        if (const auto inertial = link.element.child("inertial"))
-            carried[index] += inertial->only("mass")["value"].number();
+        carried[index] += mass_or_density(link.element);
         if (link.joint >= 0) carried[tree.joints[link.joint].parent] += carried[index];
     }
     return carried;
@@ -148,7 +144,7 @@ bool looks_mounted(const UrdfTree& tree) {
 
 struct Importer {
     const UrdfTree tree;
-    const std::vector<double> carried;  // mass of each link and of all that it carries
+    const std::vector<double> carried;  // carried_masses
     const bool floating;                // the root
     const bool root_is_world;           // the root is the world, not a body
     const LinkReader reader;
@@ -306,13 +302,13 @@ struct Importer {
         std::map<std::string, std::string> places;
         if (l.joint >= 0) places["/joint"] = places["/joints"] = joint(l.joint).element.place();
         put_carrier(l, body);
+        reader.put_shapes(l.element, body, places);
         put_inertial(l.element, body, places, warnings);
         warn_of_lost_inertia(l);
         give_inertia(l, body);
         if (const auto set = reader.gazebo.find(l.name);
             set != reader.gazebo.end() && set->second.weightless && body.contains("mass"))
             body["gravity_compensation"] = 1;
-        reader.put_shapes(l.element, body, places);
         reader.put_visuals(l.element, body);
         const std::string pointer = add("bodies", std::move(body), l.element);
         for (const auto& [place, where] : places)

@@ -1,6 +1,7 @@
 #include "scenes/import/urdf/urdf_parts.hpp"
 
 #include "scenes/format/inertia.hpp"
+#include "scenes/import/solid.hpp"
 
 namespace costate {
 
@@ -25,12 +26,46 @@ double inertia_scaling(const XmlElement& link) {
     return scaling ? (*scaling)["value"].positive() : 1;
 }
 
+// Isaac Gym's <density> in the place of <mass>
+std::optional<XmlElement> density_of(const XmlElement& inertial) {
+    return inertial.child("mass") ? std::nullopt : inertial.child("density");
+}
+
+void put_mass(const MassProperties<double>& mass, Json& body) {
+    const Mat3<double>& I = mass.I;
+    body["mass"] = mass.m;
+    if (!mass.c.isZero(0)) body["com"] = to_json(mass.c);
+    body["inertia"] = Json::array({I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
+}
+
+// The mass of the shapes of a body, solids of one density.
+void put_solids(const XmlElement& density, Json& body, std::map<std::string, std::string>& places) {
+    const double rho = density["value"].nonnegative();
+    std::vector<Part> parts;
+    for (const Json& shape : body.value("shapes", Json::array()))
+        parts.push_back(solid_part(shape));
+    const MassProperties<double> unit = combined(parts);
+    if (!(unit.m > 0))
+        density.fail("belongs to a link whose <collision> has no volume", "write <mass> and <inertia>");
+    if (rho == 0) return;
+    put_mass({rho * unit.m, unit.c, rho * unit.I}, body);
+    places["/mass"] = places["/inertia"] = density.place();
+}
+
 }  // namespace
+
+double mass_or_density(const XmlElement& link) {
+    const auto inertial = link.child("inertial");
+    if (!inertial) return 0;
+    if (const auto density = density_of(*inertial)) return (*density)["value"].nonnegative();
+    return inertial->only("mass")["value"].nonnegative();
+}
 
 void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
                   Warnings& warnings) {
     const std::optional<XmlElement> inertial = link.child("inertial");
     if (!inertial) return;
+    if (const auto density = density_of(*inertial)) return put_solids(*density, body, places);
     inertial->warn_others(warnings, {}, {"origin", "mass", "inertia"});
     const XmlElement mass = inertial->only("mass");
     const double m = mass["value"].nonnegative();
@@ -56,9 +91,7 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
     // about the centre of mass; rotated from the axes of <origin> to those of the link
     I = Mat3<double>(X.R * I * X.R.transpose());
     if (m == 0) return;
-    body["mass"] = m;
-    if (!X.p.isZero(0)) body["com"] = to_json(X.p);
-    body["inertia"] = Json::array({I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
+    put_mass({m, X.p, I}, body);
     places["/mass"] = mass.place();
     places["/inertia"] = (inertia ? *inertia : *inertial).place();
 }

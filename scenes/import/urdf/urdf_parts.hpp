@@ -12,7 +12,11 @@ namespace costate {
 // <origin> of an element: rpy in rad about the fixed axes x, y, z, in this order. Identity if it is absent.
 Transform<double> read_origin(const XmlElement& element);
 
-// Writes "mass", "com" and "inertia" of a body. `places`: sources, with pointers relative to the body.
+// The mass of a link, kg, 0 without <inertial>; of a link with Isaac Gym's <density> instead of <mass> that density.
+double mass_or_density(const XmlElement& link);
+
+// Writes "mass", "com" and "inertia" of a body, whose "shapes" give them if the link has a <density>. `places`: sources,
+// with pointers relative to the body.
 void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
                   Warnings& warnings);
 

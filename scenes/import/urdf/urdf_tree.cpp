@@ -21,20 +21,28 @@ std::string new_name(const XmlElement& element, const std::map<std::string, int>
 
 }  // namespace
 
-int UrdfTree::find_link(const XmlElement& joint, const char* role) const {
-    const XmlAttribute name = joint.only(role)["link"];
+int UrdfTree::find_link(const XmlElement& joint, const char* role) {
+    const XmlElement reference = joint.only(role);
+    const XmlAttribute name = reference["link"];
     const auto it = link_index_.find(name.text());
     if (it != link_index_.end()) return it->second;
+    if (name.text() == "world" && reference.name() == "parent") return add_link(reference, "world");
     name.fail("is not a link" + suggestion(name.text(), names_of(links, &UrdfLink::name)),
               "correct it or add the link");
+}
+
+int UrdfTree::add_link(const XmlElement& element, const std::string& name) {
+    const int index = static_cast<int>(links.size());
+    link_index_[name] = index;
+    links.push_back({element, name, -1, {}});
+    return index;
 }
 
 UrdfTree::UrdfTree(const XmlElement& robot) {
     for (const XmlElement& element : robot.children("link")) {
         const std::string name = new_name(element, link_index_);
         if (links.size() == max_links) element.fail("exceeds the 4096 links of a robot", "use fewer");
-        link_index_[name] = static_cast<int>(links.size());
-        links.push_back({element, name, -1, {}});
+        add_link(element, name);
     }
     if (links.empty()) robot.fail("has no <link>", "add one");
     for (const XmlElement& element : robot.children("joint")) {

@@ -14,7 +14,7 @@ namespace costate {
 enum class UrdfType { revolute, continuous, prismatic, fixed, floating, planar, spherical };
 
 struct UrdfLink {
-    XmlElement element;
+    XmlElement element;  // of a "world" without a <link>, the <parent> that names it
     std::string name;
     int joint = -1;             // joint that carries it, -1 for the root
     std::vector<int> children;  // joints to its children, in the order of the file
@@ -45,7 +45,9 @@ struct UrdfTree {
 
 private:
     std::map<std::string, int> link_index_, joint_index_;
-    int find_link(const XmlElement& joint, const char* role) const;
+    int add_link(const XmlElement& element, const std::string& name);
+    // As in Drake, a parent "world" needs no <link>.
+    int find_link(const XmlElement& joint, const char* role);
 };
 
 }  // namespace costate
