@@ -102,8 +102,8 @@ bool Batch::control_step_alone(Worker& worker, const ControlStep& job) {
     VecX<double>& x = worker.workspace->x;
     VecX<double>& x_next = worker.workspace->x_next;
     for (int k = 0; k < options_.substeps; ++k, x.swap(x_next)) {
-        costate::step(world_, parameters(job.e), k == 0 ? job.from : x.data(), job.u, worker.workspace->step,
-                      x_next.data(), job.wrenches);
+        costate::step(world_, {parameters(job.e), k == 0 ? job.from : x.data(), job.u, job.wrenches},
+                      worker.workspace->step, x_next.data());
         if (!x_next.allFinite()) return false;
         const SolverOutcome solved = solver_outcome(world_, worker.workspace->step);
         residual_[job.e] = std::max(residual_[job.e], solved.residual);

@@ -92,7 +92,7 @@ bool Batch::control_step_jacobian(Worker& worker, size_t e, const double* x, con
     const bool by_theta = !columns.theta.empty();
     normalize_state(world_, x, s.x.data());
     for (int k = 0; k < options_.substeps; ++k, s.x.swap(s.x_next)) {
-        costate::step(world_, theta, s.x.data(), u, s.step, s.x_next.data());
+        costate::step(world_, {theta, s.x.data(), u}, s.step, s.x_next.data());
         if (!s.x_next.allFinite()) return false;
         if (world_.settings.warm_start) {
             state_jacobian(world_, theta, s.x.data(), u, s.step, J.step_by_x, J.step_by_u, J.step_by_theta);
@@ -145,7 +145,7 @@ int Batch::observe_steps(const double* x, const double* u, const VisitStep& visi
         workers_->check_interrupt(worker);
         Workspace& s = *worker.workspace;
         normalize_state(world_, (x ? x : x_.data()) + e * nx(), s.x.data());
-        costate::step(world_, parameters(e), s.x.data(), u + e * nu(), s.step, s.x_next.data());
+        costate::step(world_, {parameters(e), s.x.data(), u + e * nu()}, s.step, s.x_next.data());
         const bool finite = s.x_next.allFinite() && (x || status_[e] == EnvironmentStatus::ok);
         outcome_[e] = finite ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
         if (finite) visit(e, Observation<double>(world_, s.step));

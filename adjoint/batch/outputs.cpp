@@ -40,35 +40,32 @@ void tangent_of(const World& w, const VecX<D>& x, double* x_dot) {
         x_dot[i - w.nq() + w.nv()] = x[i].d;
 }
 
-bool run_outputs(const World& w, const StepInputs& in, bool step, Workspace& s, double* y) {
+bool run_outputs(const World& w, const StepInputs<double>& in, bool step, Workspace& s, double* y) {
     if (step || w.sensors_read_step()) {
-        costate::step(w, in.theta, in.x, in.u, s.step, s.x_next.data(), in.wrenches);
+        costate::step(w, in, s.step, s.x_next.data());
         if (!s.x_next.allFinite()) return false;
     } else {
         observe(w, in.theta, in.x, s.step);
     }
-    if (y) sensor_values(w, in.theta, in.x, in.u, s.step, s.sensors, y);
+    if (y) sensor_values(w, in, s.step, s.sensors, y);
     return true;
 }
 
-void pull_back_outputs(const World& w, const StepInputs& in, bool step, Workspace& s,
-                       const double* x_next_bar, const double* y_bar, const StepGradients& out) {
+void pull_back_outputs(const World& w, const StepInputs<double>& in, bool step, Workspace& s,
+                       const double* x_next_bar, const double* y_bar, const StepInputBars<double>& out) {
     VecX<double> next_bar = VecX<double>::Zero(w.ndx()), unused = VecX<double>::Zero(w.nu());
     if (x_next_bar) next_bar = Eigen::Map<const VecX<double>>(x_next_bar, w.ndx());
-    double* u_bar = out.u ? out.u : unused.data();
+    const StepInputBars<double> bar{out.theta, out.x, out.u ? out.u : unused.data(), out.wrenches};
     s.step.clear_bars();
-    if (y_bar)
-        sensor_values_adj(w, in.theta, in.x, in.u, s.step, s.sensors, y_bar, out.theta, out.x, u_bar,
-                          next_bar.data());
+    if (y_bar) sensor_values_adj(w, in, s.step, s.sensors, y_bar, bar, next_bar.data());
     if (step || w.sensors_read_step())
-        step_adj(w, in.theta, in.x, in.u, s.step, next_bar.data(), out.theta, out.x, u_bar, in.wrenches,
-                 out.wrenches);
+        step_adj(w, in, s.step, next_bar.data(), bar);
     else
         observe_adj(w, in.theta, in.x, s.step, out.theta, out.x);
 }
 
-void push_outputs(const World& w, const StepInputs& in, bool step, const StepDirection& along, Workspace& s,
-                  double* x_next_dot, double* y_dot) {
+void push_outputs(const World& w, const StepInputs<double>& in, bool step, const StepDirection& along,
+                  Workspace& s, double* x_next_dot, double* y_dot) {
     TangentStep& tangent = s.tangent_step(w);
     StepScratch<D>& dual = tangent.scratch;
     const VecX<D> theta = dual_vector(in.theta, along.theta.data(), w.np()),
@@ -86,7 +83,7 @@ void push_outputs(const World& w, const StepInputs& in, bool step, const StepDir
     if (!y_dot) return;
     SensorScratch<D> sensors(w);
     VecX<D> y(w.ny());
-    sensor_values(w, theta.data(), x.data(), u.data(), dual, sensors, y.data());
+    sensor_values(w, {theta.data(), x.data(), u.data()}, dual, sensors, y.data());
     for (int i = 0; i < w.ny(); ++i)
         y_dot[i] = y[i].d;
 }

@@ -71,7 +71,7 @@ int Batch::run_jvp(const BatchRun& run, const BatchDirection& along, double* sta
                 step(in.theta.data(), in.x.data(), u.data(), next.data(), pushed);
                 finite = is_finite(next);
                 if (finite && k == 0 && y_dot) {
-                    sensor_values(world_, in.theta.data(), in.x.data(), u.data(), step.scratch, sensors,
+                    sensor_values(world_, {in.theta.data(), in.x.data(), u.data()}, step.scratch, sensors,
                                   y.data());
                     for (size_t i = 0; i < ny; ++i)
                         y_dot[at * ny + i] = y[i].d;
@@ -120,8 +120,8 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
                 step(in.theta.data(), x, u.data(), next.data(), pushed);
                 step.scratch.clear_bars();
                 before_bar.setZero();
-                step_adj(world_, in.theta.data(), x, u.data(), step.scratch, x_bar.data(), theta_bar.data(),
-                         before_bar.data(), u_bar.data(), pushed);
+                step_adj(world_, {in.theta.data(), x, u.data(), pushed}, step.scratch, x_bar.data(),
+                         {theta_bar.data(), before_bar.data(), u_bar.data()});
                 x_bar.swap(before_bar);
             }
             for (size_t i = 0; out_dot.u_bar && i < nu(); ++i)

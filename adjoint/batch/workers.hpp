@@ -34,15 +34,15 @@ public:
 
     double run(int, const double* theta, const double* x, const double* u, double* x_next) {
         ++runs_;
-        step(world_, theta, x, u, scratch_, x_next, wrenches);
+        step(world_, {theta, x, u, wrenches}, scratch_, x_next);
         return 0;
     }
     void run_adj(int, const double* theta, const double* x, const double* u, const double* x_next_bar,
                  double* theta_bar, double* x_bar, double* u_bar) {
         scratch_.clear_bars();
         by_theta_.setZero();
-        step_adj(world_, theta, x, u, scratch_, x_next_bar, by_theta_.data(), x_bar, u_bar, wrenches,
-                 wrenches_bar);
+        step_adj(world_, {theta, x, u, wrenches}, scratch_, x_next_bar,
+                 {by_theta_.data(), x_bar, u_bar, wrenches_bar});
         for (int i = 0; i < np(); ++i)
             theta_bar[i] += by_theta_[i];
     }

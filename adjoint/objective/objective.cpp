@@ -49,16 +49,15 @@ int residual_size(const Term& term) {
 }
 
 #define INSTANTIATE(T)                                                                                       \
-    template T term_value(const World&, const Term&, int, const T*, const T*, const T*,                      \
+    template T term_value(const World&, const Term&, int, const StepInputs<T>&, const StepScratch<T>&);      \
+    template void term_value_adj(const World&, const Term&, int, const StepInputs<T>&, const T&,             \
+                                 StepScratch<T>&, const StepInputBars<T>&, T*);                              \
+    template T term_share(const World&, const Term&, bool, int, const StepInputs<T>&,                        \
                           const StepScratch<T>&);                                                            \
-    template void term_value_adj(const World&, const Term&, int, const T*, const T*, const T*, const T&,     \
-                                 StepScratch<T>&, T*, T*, T*, T*);                                           \
-    template T term_share(const World&, const Term&, bool, int, const T*, const T*, const T*,                \
-                          const StepScratch<T>&);                                                            \
-    template T objective_value(const World&, const Objective&, bool, int, const T*, const T*, const T*,      \
+    template T objective_value(const World&, const Objective&, bool, int, const StepInputs<T>&,              \
                                const StepScratch<T>&);                                                       \
-    template void objective_value_adj(const World&, const Objective&, bool, int, const T*, const T*,         \
-                                      const T*, const T&, StepScratch<T>&, T*, T*, T*, T*);
+    template void objective_value_adj(const World&, const Objective&, bool, int, const StepInputs<T>&,       \
+                                      const T&, StepScratch<T>&, const StepInputBars<T>&, T*);
 INSTANTIATE(double)
 INSTANTIATE(Dual<double>)
 #undef INSTANTIATE

@@ -13,30 +13,29 @@
 
 namespace costate {
 
-// l of one term at step t. Call after `step` (running) or `observe` (final); u is nullptr at the end.
+// l of one term at step t. Call after `step` (running) or `observe` (final).
 template <class T>
-T term_value(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u,
-             const StepScratch<T>& s);
+T term_value(const World& w, const Term& term, int t, const StepInputs<T>& in, const StepScratch<T>& s);
 
-// Adds to the scratch's covectors (poses, velocities, inertias, impulses, contacts), and to theta_bar, x_bar
-// (2 nv), u_bar (nu) and x_next_bar (2 nv), of the state after the step; the last two are nullptr at the end.
+// Adds to the scratch's covectors (poses, velocities, inertias, impulses, contacts), to those of the inputs, and to
+// x_next_bar (2 nv), of the state after the step; it is null at the end.
 template <class T>
-void term_value_adj(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u,
-                    const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar, T* x_next_bar);
+void term_value_adj(const World& w, const Term& term, int t, const StepInputs<T>& in, const T& value_bar,
+                    StepScratch<T>& s, const StepInputBars<T>& bar, T* x_next_bar);
 
 // The term's share of the loss at step t, or of the final state: w h l or w l; 0 if it does not count there.
 template <class T>
-T term_share(const World& w, const Term& term, bool running, int t, const T* theta, const T* x, const T* u,
+T term_share(const World& w, const Term& term, bool running, int t, const StepInputs<T>& in,
              const StepScratch<T>& s);
 
 // The sum of the shares of all terms.
 template <class T>
-T objective_value(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x,
-                  const T* u, const StepScratch<T>& s);
+T objective_value(const World& w, const Objective& objective, bool running, int t, const StepInputs<T>& in,
+                  const StepScratch<T>& s);
 template <class T>
-void objective_value_adj(const World& w, const Objective& objective, bool running, int t, const T* theta,
-                         const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* theta_bar,
-                         T* x_bar, T* u_bar, T* x_next_bar);
+void objective_value_adj(const World& w, const Objective& objective, bool running, int t,
+                         const StepInputs<T>& in, const T& value_bar, StepScratch<T>& s,
+                         const StepInputBars<T>& bar, T* x_next_bar);
 
 // Throws std::invalid_argument, naming the term, unless the objective is a sum of squares or a single final
 // distance.

@@ -200,10 +200,10 @@ template <class T> VecX<T> configuration_residual(const World& w, const Term& te
 
 // The numbers of a term's sensors.
 template <class T>
-VecX<T> sensor_numbers(const World& w, const Term& term, const T* theta, const T* x, const T* u,
-                       const StepScratch<T>& s, SensorScratch<T>& scratch) {
+VecX<T> sensor_numbers(const World& w, const Term& term, const StepInputs<T>& in, const StepScratch<T>& s,
+                       SensorScratch<T>& scratch) {
     VecX<T> y(term.sensors.back().offset + term.sensors.back().size);
-    sensor_values(w, term.sensors, theta, x, u, s, scratch, y.data());
+    sensor_values(w, term.sensors, in, s, scratch, y.data());
     return y;
 }
 // f v of each actuator, from the numbers (f, v, f, v, ...)
@@ -341,8 +341,8 @@ void vector_residual_adj(const World& w, const Term& term, const T* theta, const
 }  // namespace
 
 template <class T>
-T term_value(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u,
-             const StepScratch<T>& s) {
+T term_value(const World& w, const Term& term, int t, const StepInputs<T>& in, const StepScratch<T>& s) {
+    const T *theta = in.theta, *x = in.x, *u = in.u;
     switch (term.kind) {
         case TermKind::position:
         case TermKind::velocity:
@@ -364,14 +364,14 @@ T term_value(const World& w, const Term& term, int t, const T* theta, const T* x
         case TermKind::clearance: return compared_value(term, t, clearance_residual(w, term, theta, s));
         case TermKind::symmetry: return compared_value(term, t, symmetry_residual(w, term, u));
         case TermKind::recording:
-            return residual_value(term, t, recording_residual(w, term.recording, t, theta, x, u, s));
+            return residual_value(term, t, recording_residual(w, term.recording, t, in, s));
         case TermKind::sensor:
         case TermKind::power:
             if constexpr (is_lanes<T>) {
                 throw LanesPart();  // sensors are not computed in lanes
             } else {
                 SensorScratch<T> scratch(w);
-                const VecX<T> y = sensor_numbers(w, term, theta, x, u, s, scratch);
+                const VecX<T> y = sensor_numbers(w, term, in, s, scratch);
                 return compared_value(term, t, term.kind == TermKind::power ? products(y) : y);
             }
     }
@@ -379,8 +379,9 @@ T term_value(const World& w, const Term& term, int t, const T* theta, const T* x
 }
 
 template <class T>
-void term_value_adj(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u,
-                    const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar, T* x_next_bar) {
+void term_value_adj(const World& w, const Term& term, int t, const StepInputs<T>& in, const T& value_bar,
+                    StepScratch<T>& s, const StepInputBars<T>& bar, T* x_next_bar) {
+    const T *theta = in.theta, *x = in.x, *u = in.u;
     switch (term.kind) {
         case TermKind::position:
         case TermKind::velocity:
@@ -391,7 +392,7 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
         case TermKind::angular_momentum: {
             Vec3<T> r_bar = Vec3<T>::Zero();
             residual_value_adj(term, t, vector_residual(w, term, t, theta, s), value_bar, r_bar);
-            vector_residual_adj<T>(w, term, theta, r_bar, s, theta_bar);
+            vector_residual_adj<T>(w, term, theta, r_bar, s, bar.theta);
             break;
         }
         case TermKind::height:
@@ -400,7 +401,7 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
         case TermKind::potential_energy: {
             Single<T> y_bar(T(0));
             compared_value_adj(term, t, Single<T>(scalar_number(w, term, theta, s)), value_bar, y_bar);
-            scalar_number_adj<T>(w, term, theta, y_bar[0], s, theta_bar);
+            scalar_number_adj<T>(w, term, theta, y_bar[0], s, bar.theta);
             break;
         }
         case TermKind::configuration: {
@@ -408,35 +409,35 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
             residual_value_adj(term, t, configuration_residual(w, term, t, x)(term.dofs), value_bar,
                                d_bar(term.dofs));
             difference_adj<T>(w.model, target_configuration<T>(w, term, t).data(), x, d_bar.data(),
-                              unused.data(), x_bar);
+                              unused.data(), bar.x);
             break;
         }
         case TermKind::joint_velocity:
             compared_value_adj(term, t, entries(x + w.nq(), w.nv(), term.dofs), value_bar,
-                               entries(x_bar + w.nv(), w.nv(), term.dofs));
+                               entries(bar.x + w.nv(), w.nv(), term.dofs));
             break;
         case TermKind::effort:
             compared_value_adj(term, t, entries(u, w.nu(), term.controls), value_bar,
-                               entries(u_bar, w.nu(), term.controls));
+                               entries(bar.u, w.nu(), term.controls));
             break;
         case TermKind::clearance: {
             Vec2<T> r_bar = Vec2<T>::Zero();
             compared_value_adj(term, t, clearance_residual(w, term, theta, s), value_bar, r_bar);
-            clearance_residual_adj<T>(w, term, theta, r_bar, s, theta_bar);
+            clearance_residual_adj<T>(w, term, theta, r_bar, s, bar.theta);
             break;
         }
         case TermKind::symmetry: {
             const VecX<T> r = symmetry_residual(w, term, u);
             VecX<T> r_bar = VecX<T>::Zero(r.size());
             compared_value_adj(term, t, r, value_bar, r_bar);
-            symmetry_residual_adj(term, r_bar, u_bar);
+            symmetry_residual_adj(term, r_bar, bar.u);
             break;
         }
         case TermKind::recording: {
-            const VecX<T> r = recording_residual(w, term.recording, t, theta, x, u, s);
+            const VecX<T> r = recording_residual(w, term.recording, t, in, s);
             VecX<T> r_bar = VecX<T>::Zero(r.size());
             residual_value_adj(term, t, r, value_bar, r_bar);
-            recording_residual_adj(w, term.recording, t, theta, x, s, r_bar.data(), theta_bar, x_bar, u_bar);
+            recording_residual_adj(w, term.recording, t, in, s, r_bar.data(), bar);
             break;
         }
         case TermKind::sensor:
@@ -445,48 +446,47 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
                 throw LanesPart();
             } else {
                 SensorScratch<T> scratch(w);
-                const VecX<T> y = sensor_numbers(w, term, theta, x, u, s, scratch);
+                const VecX<T> y = sensor_numbers(w, term, in, s, scratch);
                 const bool multiply = term.kind == TermKind::power;
                 const VecX<T> out = multiply ? products(y) : y;
                 VecX<T> y_bar = VecX<T>::Zero(out.size());
                 compared_value_adj(term, t, out, value_bar, y_bar);
                 if (multiply) y_bar = products_bar(y, y_bar);
-                sensor_values_adj(w, term.sensors, theta, x, u, s, scratch, y_bar.data(), theta_bar, x_bar,
-                                  u_bar, x_next_bar);
+                sensor_values_adj(w, term.sensors, in, s, scratch, y_bar.data(), bar, x_next_bar);
             }
             break;
     }
 }
 
 template <class T>
-T term_share(const World& w, const Term& term, bool running, int t, const T* theta, const T* x, const T* u,
+T term_share(const World& w, const Term& term, bool running, int t, const StepInputs<T>& in,
              const StepScratch<T>& s) {
     if (!counts(term, running, t)) return T(0);
-    const T value = T(term.weight) * term_value(w, term, t, theta, x, u, s);
-    return is_integral(term) ? T(w.h(theta) * value) : value;
+    const T value = T(term.weight) * term_value(w, term, t, in, s);
+    return is_integral(term) ? T(w.h(in.theta) * value) : value;
 }
 
 template <class T>
-T objective_value(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x,
-                  const T* u, const StepScratch<T>& s) {
+T objective_value(const World& w, const Objective& objective, bool running, int t, const StepInputs<T>& in,
+                  const StepScratch<T>& s) {
     T sum(0);
     for (const Term& term : objective)
-        sum += term_share(w, term, running, t, theta, x, u, s);
+        sum += term_share(w, term, running, t, in, s);
     return sum;
 }
 
 template <class T>
-void objective_value_adj(const World& w, const Objective& objective, bool running, int t, const T* theta,
-                         const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* theta_bar,
-                         T* x_bar, T* u_bar, T* x_next_bar) {
+void objective_value_adj(const World& w, const Objective& objective, bool running, int t,
+                         const StepInputs<T>& in, const T& value_bar, StepScratch<T>& s,
+                         const StepInputBars<T>& bar, T* x_next_bar) {
     for (const Term& term : objective) {
         if (!counts(term, running, t)) continue;
         T term_bar = T(term.weight) * value_bar;
         if (is_integral(term)) {
-            w.h(theta_bar) += term_bar * term_value(w, term, t, theta, x, u, s);
-            term_bar *= w.h(theta);
+            w.h(bar.theta) += term_bar * term_value(w, term, t, in, s);
+            term_bar *= w.h(in.theta);
         }
-        term_value_adj(w, term, t, theta, x, u, term_bar, s, theta_bar, x_bar, u_bar, x_next_bar);
+        term_value_adj(w, term, t, in, term_bar, s, bar, x_next_bar);
     }
 }
 

@@ -70,11 +70,11 @@ void TermResiduals::add_gradient(const Term& term, int t, const double* theta, c
     VecX<double> x_next_bar = VecX<double>::Zero(w.ndx());
     const bool of_coordinates = is_of_coordinates(term);
     if (!of_coordinates) s.clear_bars();
-    term_value_adj<double>(w, term, t, theta, x, u, 1.0, s, theta_bar, x_bar, u_bar, x_next_bar.data());
+    term_value_adj<double>(w, term, t, {theta, x, u}, 1.0, s, {theta_bar, x_bar, u_bar}, x_next_bar.data());
     if (of_coordinates) return;
     if (!u || !reads_results(term))
         return observe_adj(w, theta, x, s, of_parameters_ ? theta_bar : nullptr, x_bar);
-    step_adj(w, theta, x, u, s, x_next_bar.data(), theta_bar, x_bar, u_bar, pushes_.at(t, theta));
+    step_adj(w, {theta, x, u, pushes_.at(t, theta)}, s, x_next_bar.data(), {theta_bar, x_bar, u_bar});
 }
 
 void TermResiduals::linearise(bool running, int t, const double* theta, const double* x, const double* u,
@@ -96,7 +96,7 @@ void TermResiduals::linearise(bool running, int t, const double* theta, const do
         add_gradient(term, t, theta, x, u, s, gradient.data());
         out.linear += term.weight * (is_integral(term) ? h : 1) * gradient;
         if (of_parameters_ && is_integral(term))
-            out.linear[h_column] += term.weight * term_value(w, term, t, theta, x, u, s);
+            out.linear[h_column] += term.weight * term_value(w, term, t, {theta, x, u}, s);
     }
     Eigen::Index first = 0;
     for (size_t i = 0; i < squares_.size(); ++i) {
@@ -107,7 +107,7 @@ void TermResiduals::linearise(bool running, int t, const double* theta, const do
         auto J = out.J.middleRows(first, n);
         for (term.component = 0; term.component < n; ++term.component) {
             double& value = r[term.component];
-            value = term_value(w, term, t, theta, x, u, s);
+            value = term_value(w, term, t, {theta, x, u}, s);
             if (value == 0 && (term.bounded() || is_left_out(term))) continue;
             add_gradient(term, t, theta, x, u, s, J.row(term.component).data());
         }

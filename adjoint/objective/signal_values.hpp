@@ -35,35 +35,32 @@ template <class T> Quaternion<T> signal_rotation(const Signal& c, const T* x, co
 template <class T>
 void signal_difference(const World& w, const Signal& c,
                        const double* value,  // (width)
-                       const T* theta,       // (np)
-                       const T* x,           // (nx)
-                       const T* u,           // (nu)
-                       const StepScratch<T>& s,
+                       const StepInputs<T>& in, const StepScratch<T>& s,
                        T* r)  // out (dimension)
 {
-    if (!c.is_rotation()) return void(*r = signal_number(w, c, theta, x, u, s) - T(*value));
+    if (!c.is_rotation()) return void(*r = signal_number(w, c, in.theta, in.x, in.u, s) - T(*value));
     const Quaternion<T> from{T(value[0]), cast<T>(load3(value + 1))};
-    const Vec3<T> turn = quaternion_difference(from, signal_rotation(c, x, s));
+    const Vec3<T> turn = quaternion_difference(from, signal_rotation(c, in.x, s));
     r[0] = turn.x();
     r[1] = turn.y();
     r[2] = turn.z();
 }
-// Adds to the scratch's covectors of poses and impulses, and to theta_bar (np), x_bar (ndx) and u_bar (nu).
+// Adds to the scratch's covectors of poses and impulses, and to those of the inputs.
 template <class T>
-void signal_difference_adj(const World& w, const Signal& c, const double* value, const T* theta, const T* x,
-                           StepScratch<T>& s, const T* r_bar, T* theta_bar, T* x_bar, T* u_bar) {
+void signal_difference_adj(const World& w, const Signal& c, const double* value, const StepInputs<T>& in,
+                           StepScratch<T>& s, const T* r_bar, const StepInputBars<T>& bar) {
     const size_t body = c.index;
     Vec3<T> y_bar = Vec3<T>::Zero(), none = Vec3<T>::Zero();
     if (c.is_rotation()) {
         const Quaternion<T> from{T(value[0]), cast<T>(load3(value + 1))};
-        quaternion_difference_adj(from, signal_rotation(c, x, s), load3(r_bar), none, y_bar);
+        quaternion_difference_adj(from, signal_rotation(c, in.x, s), load3(r_bar), none, y_bar);
     }
     switch (c.kind) {
-        case SignalKind::position: x_bar[c.component] += *r_bar; break;
-        case SignalKind::rotation: add3(x_bar + c.component, y_bar); break;
-        case SignalKind::velocity: x_bar[w.nv() + c.index] += *r_bar; break;
-        case SignalKind::activation: x_bar[2 * w.nv() + c.index] += *r_bar; break;
-        case SignalKind::control: u_bar[c.index] += *r_bar; break;
+        case SignalKind::position: bar.x[c.component] += *r_bar; break;
+        case SignalKind::rotation: add3(bar.x + c.component, y_bar); break;
+        case SignalKind::velocity: bar.x[w.nv() + c.index] += *r_bar; break;
+        case SignalKind::activation: bar.x[2 * w.nv() + c.index] += *r_bar; break;
+        case SignalKind::control: bar.u[c.index] += *r_bar; break;
         case SignalKind::body_position:
             y_bar[c.component] = *r_bar;
             transform_point_adj<T>(s.kinematics.X[body], Vec3<T>::Zero(), y_bar, s.bar.X[body], none);
@@ -73,8 +70,9 @@ void signal_difference_adj(const World& w, const Signal& c, const double* value,
             const size_t carrier = w.model.sites[body].body;
             const int at = w.model.site_position.at(c.index);
             y_bar[c.component] = *r_bar;
-            transform_point_adj<T>(s.kinematics.X[carrier], load3(theta + at), y_bar, s.bar.X[carrier], none);
-            add3(theta_bar + at, none);
+            transform_point_adj<T>(s.kinematics.X[carrier], load3(in.theta + at), y_bar, s.bar.X[carrier],
+                                   none);
+            add3(bar.theta + at, none);
             break;
         }
         case SignalKind::impulse: normal_impulse_adj(s, c.index, *r_bar); break;
@@ -83,24 +81,24 @@ void signal_difference_adj(const World& w, const Signal& c, const double* value,
 
 // Differences of all signals from the recording at step t, each in its own unit (sum of dimensions).
 template <class T>
-VecX<T> recording_residual(const World& w, const Recording& rec, int t, const T* theta, const T* x,
-                           const T* u, const StepScratch<T>& s) {
+VecX<T> recording_residual(const World& w, const Recording& rec, int t, const StepInputs<T>& in,
+                           const StepScratch<T>& s) {
     VecX<T> r(rec.dimension);
     const double* value = rec.at(t);
     Eigen::Index k = 0;
     for (const Signal& signal : rec.signals) {
-        signal_difference(w, signal, value, theta, x, u, s, r.data() + k);
+        signal_difference(w, signal, value, in, s, r.data() + k);
         value += signal.width();
         k += signal.dimension();
     }
     return r;
 }
 template <class T>
-void recording_residual_adj(const World& w, const Recording& rec, int t, const T* theta, const T* x,
-                            StepScratch<T>& s, const T* r_bar, T* theta_bar, T* x_bar, T* u_bar) {
+void recording_residual_adj(const World& w, const Recording& rec, int t, const StepInputs<T>& in,
+                            StepScratch<T>& s, const T* r_bar, const StepInputBars<T>& bar) {
     const double* value = rec.at(t);
     for (const Signal& signal : rec.signals) {
-        signal_difference_adj(w, signal, value, theta, x, s, r_bar, theta_bar, x_bar, u_bar);
+        signal_difference_adj(w, signal, value, in, s, r_bar, bar);
         value += signal.width();
         r_bar += signal.dimension();
     }

@@ -38,7 +38,7 @@ double visit_numbers(Rollout<Simulation>& rollout, const Constraints& constraint
                 const int size = residual_size(term);
                 for (term.component = 0; term.component < size; ++term.component)
                     visit(i, j, t, term.component,
-                          term_value(at.world(), term, t, in.theta.data(), x, u, at.scratch()));
+                          term_value(at.world(), term, t, {in.theta.data(), x, u}, at.scratch()));
             }
     };
     const double loss = rollout.forward(in.theta, in.x0, in.z, each);

@@ -37,8 +37,10 @@ public:
         const World& w = plant_.world;
         for (int k = 0; k < plant_.substeps; ++k, x_.swap(next_)) {
             if (correct && k > 0) correct(t, k, state(), u);
-            step(w, plant_.theta.data(), x_.data(), u.data(), scratch_, next_.data(),
-                 pushes_.at(t * plant_.substeps + k, plant_.theta.data()));
+            step(w,
+                 {plant_.theta.data(), x_.data(), u.data(),
+                  pushes_.at(t * plant_.substeps + k, plant_.theta.data())},
+                 scratch_, next_.data());
             if (!next_.allFinite())
                 throw DivergenceError("the plant diverged in step " + std::to_string(t) +
                                       " of the controller; shorten its \"time_step\", or change the start");
@@ -113,7 +115,7 @@ LoopRun run_loop(const World& w, const Objective& objective, const VecX<double>&
         measure(so_far.states.col(taken));
         const double begin = processor_seconds();
         for (int k = taken; k < t; ++k, measured.swap(next))
-            step(w, theta.data(), measured.data(), so_far.controls.col(k).data(), scratch, next.data());
+            step(w, {theta.data(), measured.data(), so_far.controls.col(k).data()}, scratch, next.data());
         return plan(t, begin);
     };
     const Correct correct = [&](int t, int substep, const VecX<double>& x, VecX<double>& u) {

@@ -76,7 +76,7 @@ NormalEquations ForwardProducts::at(const VecX<double>& y) {
     for (int t = 0; t < steps_; ++t, x.swap(next)) {
         plan_.evaluate(in.z.data(), t, u.data());
         control_tangents(plan_, variables_.controls(), t, U);
-        step(world_, in.theta.data(), x.data(), u.data(), scratch_, next.data());
+        step(world_, {in.theta.data(), x.data(), u.data()}, scratch_, next.data());
         terms_.linearise(true, t, in.theta.data(), x.data(), u.data(), scratch_, residuals_);
         add(X, U, Theta, sum);
         if (Theta.size() > 0)

@@ -38,17 +38,17 @@ TrajectoryOptimizer::TrajectoryOptimizer(const World& w, const Objective& object
 
 // Computes x_t+1 and returns the step's share of the objective; infinity if the state is not finite
 double TrajectoryOptimizer::take_step(int t, const double* x, const double* u, double* next) {
-    step(world_, theta_.data(), x, u, scratch_, next, pushes_.at(first_step_ + t, theta_.data()));
+    step(world_, {theta_.data(), x, u, pushes_.at(first_step_ + t, theta_.data())}, scratch_, next);
     for (int i = 0; i < world_.nx(); ++i)
         if (!std::isfinite(next[i])) return unlimited;
-    return objective_value(world_, objective_, true, first_step_ + t, theta_.data(), x, u, scratch_);
+    return objective_value(world_, objective_, true, first_step_ + t, {theta_.data(), x, u}, scratch_);
 }
 
 // The final state's share of the objective.
 double TrajectoryOptimizer::finish(const double* x) {
     observe(world_, theta_.data(), x, scratch_);
-    return objective_value<double>(world_, objective_, false, first_step_ + steps(), theta_.data(), x,
-                                   nullptr, scratch_);
+    return objective_value<double>(world_, objective_, false, first_step_ + steps(),
+                                   {theta_.data(), x, nullptr}, scratch_);
 }
 
 template <class Control>
@@ -178,8 +178,9 @@ void TrajectoryOptimizer::linearise_step(int t, const double* next) {
 void TrajectoryOptimizer::linearise() {
     VecX<double> next(world_.nx());
     for (int t = 0; t < steps(); ++t) {
-        step(world_, theta_.data(), X_.col(t).data(), U_.col(t).data(), scratch_, next.data(),
-             pushes_.at(first_step_ + t, theta_.data()));
+        step(world_,
+             {theta_.data(), X_.col(t).data(), U_.col(t).data(), pushes_.at(first_step_ + t, theta_.data())},
+             scratch_, next.data());
         linearise_step(t, next.data());
     }
     observe(world_, theta_.data(), X_.col(steps()).data(), scratch_);

@@ -23,7 +23,7 @@ InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, cons
     StepJacobian jacobian(w);
     VecX<double> next(w.nx()), r(nv);
     const auto run = [&](const VecX<double>& u) {
-        step(w, theta.data(), x.data(), u.data(), scratch, next.data());
+        step(w, {theta.data(), x.data(), u.data()}, scratch, next.data());
         r = next.segment(w.nq(), nv) - v_target;
         return r.allFinite() ? r.norm() : unlimited;
     };

@@ -132,8 +132,9 @@ void recede(Problem& p) {
         loop.U.col(t) = loop.control.plan(loop.x, t * h, std::min(p.settings.horizon, rollout.steps() - t))
                             .controls.col(0);
         loop.seconds.push_back(p.seconds() - before);
-        step(p.world(), inputs.theta.data(), loop.x.data(), loop.U.col(t).data(), scratch, next.data(),
-             pushes.at(t, inputs.theta.data()));
+        step(p.world(),
+             {inputs.theta.data(), loop.x.data(), loop.U.col(t).data(), pushes.at(t, inputs.theta.data())},
+             scratch, next.data());
         loop.x.swap(next);
         interrupted = p.save(loop);
     }

@@ -14,7 +14,7 @@ void step_jacobian_by_differences(const World& w, const double* theta, const dou
         const double before = entry;
         entry += by;
         retract_state(w, x, d.data(), x_moved.data());
-        step(w, theta, x_moved.data(), u_moved.data(), s, next.data(), wrenches);
+        step(w, {theta, x_moved.data(), u_moved.data(), wrenches}, s, next.data());
         entry = before;
     };
     for (int c = 0; c < ndx + w.nu(); ++c) {

@@ -27,7 +27,7 @@ public:
 
     bool run(int t, const double* x, const double* u, double* x_next, double* share) override try {
         if (!step_->step(x, u, x_next, wrenches_at(t))) return false;
-        *lanes(share) = objective_value(world_, objective_, true, t, theta(), lanes(x), lanes(u), scratch_);
+        *lanes(share) = objective_value(world_, objective_, true, t, {theta(), lanes(x), lanes(u)}, scratch_);
         return true;
     } catch (const LanesPart&) {
         return false;
@@ -36,8 +36,8 @@ public:
                  double* x_bar, double* u_bar) override try {
         step_->clear_bars();
         std::copy_n(lanes(x_next_bar), x_next_bar_.size(), x_next_bar_.begin());
-        objective_value_adj(world_, objective_, true, t, theta(), lanes(x), lanes(u), T(1.0), scratch_,
-                            lanes(theta_bar), lanes(x_bar), lanes(u_bar), x_next_bar_.data());
+        objective_value_adj(world_, objective_, true, t, {theta(), lanes(x), lanes(u)}, T(1.0), scratch_,
+                            {lanes(theta_bar), lanes(x_bar), lanes(u_bar)}, x_next_bar_.data());
         std::fill(wrenches_bar_.begin(), wrenches_bar_.end(), T(0));
         if (!step_->pull_back(x, u, numbers(x_next_bar_), theta_bar, x_bar, u_bar, wrenches_at(t),
                               numbers(wrenches_bar_)))
@@ -51,7 +51,7 @@ public:
     bool finish(int t, const double* x, double* share) override try {
         if (!step_->observe(x)) return false;
         *lanes(share) =
-            objective_value<T>(world_, objective_, false, t, theta(), lanes(x), nullptr, scratch_);
+            objective_value<T>(world_, objective_, false, t, {theta(), lanes(x), nullptr}, scratch_);
         return true;
     } catch (const LanesPart&) {
         return false;
@@ -59,8 +59,8 @@ public:
     bool finish_adj(int t, const double* x, double* theta_bar, double* x_bar) override try {
         if (!step_->observe(x)) return false;
         step_->clear_bars();
-        objective_value_adj<T>(world_, objective_, false, t, theta(), lanes(x), nullptr, T(1.0), scratch_,
-                               lanes(theta_bar), lanes(x_bar), nullptr, nullptr);
+        objective_value_adj<T>(world_, objective_, false, t, {theta(), lanes(x), nullptr}, T(1.0), scratch_,
+                               {lanes(theta_bar), lanes(x_bar), nullptr}, nullptr);
         return step_->observe_adj(x, theta_bar, x_bar);
     } catch (const LanesPart&) {
         return false;

@@ -20,8 +20,8 @@ Simulation::Simulation(Simulation&&) = default;
 double Simulation::run(int t, const double* theta, const double* x, const double* u, double* x_next) {
     observing_ = false;
     ++runs_;
-    step(world_, theta, x, u, scratch_, x_next, pushes_.at(t, theta));
-    return objective_value(world_, *objective_, true, t, theta, x, u, scratch_);
+    step(world_, {theta, x, u, pushes_.at(t, theta)}, scratch_, x_next);
+    return objective_value(world_, *objective_, true, t, {theta, x, u}, scratch_);
 }
 void Simulation::run_adj(int t, const double* theta, const double* x, const double* u,
                          const double* x_next_bar, double* theta_bar, double* x_bar, double* u_bar) {
@@ -31,23 +31,23 @@ void Simulation::run_adj(int t, const double* theta, const double* x, const doub
     }
     scratch_.clear_bars();
     x_next_bar_.assign(x_next_bar, x_next_bar + ndx());
-    objective_value_adj(world_, *objective_, true, t, theta, x, u, 1.0, scratch_, theta_bar, x_bar, u_bar,
+    objective_value_adj(world_, *objective_, true, t, {theta, x, u}, 1.0, scratch_, {theta_bar, x_bar, u_bar},
                         x_next_bar_.data());
     std::fill(wrenches_bar_.begin(), wrenches_bar_.end(), 0.0);
-    step_adj(world_, theta, x, u, scratch_, x_next_bar_.data(), theta_bar, x_bar, u_bar, pushes_.at(t, theta),
-             wrenches_bar_.data());
+    step_adj(world_, {theta, x, u, pushes_.at(t, theta)}, scratch_, x_next_bar_.data(),
+             {theta_bar, x_bar, u_bar, wrenches_bar_.data()});
     push_wrenches_adj(world_, t * world_.settings.time_step, wrenches_bar_.data(), theta_bar);
 }
 
 double Simulation::finish(int t, const double* theta, const double* x) {
     observe_state(theta, x);
-    return objective_value<double>(world_, *objective_, false, t, theta, x, nullptr, scratch_);
+    return objective_value<double>(world_, *objective_, false, t, {theta, x, nullptr}, scratch_);
 }
 void Simulation::finish_adj(int t, const double* theta, const double* x, double* theta_bar, double* x_bar) {
     observe_state(theta, x);
     scratch_.clear_bars();
-    objective_value_adj<double>(world_, *objective_, false, t, theta, x, nullptr, 1.0, scratch_, theta_bar,
-                                x_bar, nullptr, nullptr);
+    objective_value_adj<double>(world_, *objective_, false, t, {theta, x, nullptr}, 1.0, scratch_,
+                                {theta_bar, x_bar, nullptr}, nullptr);
     observe_adj(world_, theta, x, scratch_, theta_bar, x_bar);
 }
 

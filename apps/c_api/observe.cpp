@@ -8,7 +8,8 @@ namespace {
 int wrench_numbers(const World& w) { return 6 * static_cast<int>(w.model.bodies.size()); }
 
 // What is given, checked; the state is in the workspace.
-StepInputs read_inputs(Use& use, const double* x, const double* u, const double* wrenches, bool step) {
+StepInputs<double> read_inputs(Use& use, const double* x, const double* u, const double* wrenches,
+                               bool step) {
     const World& w = use.world();
     read_state(w, "x", x, use.workspace().x.data());
     if (u || step || w.sensors_read(SensorReads::control)) check_finite("u", u, w.nu());
@@ -22,7 +23,7 @@ void read_direction(const char* name, const double* given, VecX<double>& out) {
 }
 
 // The step from the state in the workspace; y (ny), or null.
-void run(Use& use, const StepInputs& in, bool step, double* y) {
+void run(Use& use, const StepInputs<double>& in, bool step, double* y) {
     if (!run_outputs(use.world(), in, step, use.workspace(), y))
         throw Failure(COSTATE_DIVERGED, "the next state would not be finite");
 }
@@ -34,7 +35,7 @@ struct Gradients {
           x(VecX<double>::Zero(w.ndx())),
           u(VecX<double>::Zero(w.nu())),
           wrenches(VecX<double>::Zero(wrench_numbers(w))) {}
-    StepGradients pointers() { return {theta.data(), x.data(), u.data(), wrenches.data()}; }
+    StepInputBars<double> pointers() { return {theta.data(), x.data(), u.data(), wrenches.data()}; }
     void check() const {
         check_result("a gradient", x);
         check_result("u_bar", u);
@@ -56,7 +57,7 @@ int costate_observe(const costate_model* model, const double* x, const double* u
     return guarded(__func__, [&]() -> int {
         Use use(model);
         const bool step = x_next != nullptr;
-        const StepInputs in = read_inputs(use, x, u, wrenches, step);
+        const StepInputs<double> in = read_inputs(use, x, u, wrenches, step);
         VecX<double> values(use.world().ny());
         run(use, in, step, values.data());
         check_result("a sensor", values);
@@ -73,7 +74,7 @@ int costate_observe_vjp(const costate_model* model, const double* x, const doubl
         Use use(model);
         const World& w = use.world();
         const bool step = x_next_bar != nullptr;
-        const StepInputs in = read_inputs(use, x, u, wrenches, step);
+        const StepInputs<double> in = read_inputs(use, x, u, wrenches, step);
         if (step) check_finite("x_next_bar", x_next_bar, w.ndx());
         if (y_bar) check_finite("y_bar", y_bar, w.ny());
         VecX<double> values(w.ny());
@@ -96,7 +97,7 @@ int costate_observe_jvp(const costate_model* model, const double* x, const doubl
         Use use(model);
         const World& w = use.world();
         const bool step = x_next_dot != nullptr;
-        StepInputs in = read_inputs(use, x, u, wrenches, step);
+        StepInputs<double> in = read_inputs(use, x, u, wrenches, step);
         StepDirection along(w);
         read_direction("x_dot", x_dot, along.x);
         read_direction("u_dot", u_dot, along.u);
@@ -120,7 +121,7 @@ int costate_observe_jacobian(const costate_model* model, const double* x, const 
     return guarded(__func__, [&]() -> int {
         Use use(model);
         const World& w = use.world();
-        const StepInputs in = read_inputs(use, x, u, nullptr, false);
+        const StepInputs<double> in = read_inputs(use, x, u, nullptr, false);
         VecX<double> values(w.ny()), y_bar = VecX<double>::Zero(w.ny());
         run(use, in, false, values.data());
         std::vector<Gradients> rows;

@@ -28,7 +28,7 @@ void place_pair(Use& use, const double* q, const double* v) {
 // The step from the state in the workspace, left there. Fails where it leads to no state.
 void take_step(Use& use, const double* u) {
     Workspace& s = use.workspace();
-    step(use.world(), use.theta(), s.x.data(), check_finite("u", u, use.world().nu()), s.step,
+    step(use.world(), {use.theta(), s.x.data(), check_finite("u", u, use.world().nu())}, s.step,
          s.x_next.data());
     check_result("the next state", s.x_next);
 }
@@ -44,8 +44,8 @@ Bars pull_back(Use& use, const double* u, const VecX<double>& next_bar) {
     Bars bar{VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu()), VecX<double>::Zero(w.np())};
     take_step(use, u);
     s.step.clear_bars();
-    step_adj(w, use.theta(), s.x.data(), u, s.step, next_bar.data(), bar.theta.data(), bar.x.data(),
-             bar.u.data());
+    step_adj(w, {use.theta(), s.x.data(), u}, s.step, next_bar.data(),
+             {bar.theta.data(), bar.x.data(), bar.u.data()});
     check_result("a gradient", bar.x);
     check_result("u_bar", bar.u);
     check_result("theta_bar", bar.theta);

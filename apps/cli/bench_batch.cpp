@@ -37,8 +37,9 @@ void step_plainly(const Scene& s, const Environments& environments, StepScratch<
     x = environments.x;
     for (int t = 0; t < s.steps; ++t, x.swap(x_next))
         for (int e = 0; e < environments.n; ++e)
-            step(s.world, s.theta.data(), x.data() + e * nx,
-                 environments.u.data() + (t * environments.n + e) * nu, scratch, x_next.data() + e * nx);
+            step(s.world,
+                 {s.theta.data(), x.data() + e * nx, environments.u.data() + (t * environments.n + e) * nu},
+                 scratch, x_next.data() + e * nx);
 }
 
 int step_batch(const Scene& s, const Environments& environments, Batch& batch) {

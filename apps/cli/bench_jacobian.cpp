@@ -40,7 +40,7 @@ public:
             u_[column - ndx] += e;
         retract_state(w, at.x.data(), d_.data(), x_.data());
         if (column < ndx) d_[column] = 0;
-        costate::step(w, s_.theta.data(), x_.data(), u_.data(), scratch_, next_.data());
+        costate::step(w, {s_.theta.data(), x_.data(), u_.data()}, scratch_, next_.data());
         state_difference(w, base.data(), next_.data(), difference.data());
     }
 
@@ -153,8 +153,9 @@ int bench_jacobian(const Arguments& a, int repeat) {
                 work();
                 sum += watch.seconds();
             };
-            timed(times[0],
-                  [&] { step(w, s.theta.data(), here.x.data(), here.u.data(), scratch, next.data()); });
+            timed(times[0], [&] {
+                step(w, {s.theta.data(), here.x.data(), here.u.data()}, scratch, next.data());
+            });
             timed(times[1],
                   [&] { step_jacobian(w, s.theta.data(), here.x.data(), here.u.data(), scratch, closed); });
             timed(times[2], [&] {

@@ -33,7 +33,7 @@ int bench_stages(const Arguments& a, int repeat) {
         x = s.x0;
         for (int t = 0; t < s.steps; ++t, x.swap(x_next)) {
             s.plan.evaluate(s.z0.data(), t, u.data());
-            step(s.world, s.theta.data(), x.data(), u.data(), scratch, x_next.data());
+            step(s.world, {s.theta.data(), x.data(), u.data()}, scratch, x_next.data());
             after_step();
         }
     };

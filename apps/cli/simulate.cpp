@@ -110,7 +110,7 @@ Report step_jacobian_report(const Scene& s, int t, const double* x, const double
     PushesOfSteps pushes(s.world);
     const double* wrenches = pushes.at(t, s.theta.data());
     VecX<double> x_next(s.world.nx());
-    step(s.world, s.theta.data(), x, u, scratch, x_next.data(), wrenches);
+    step(s.world, {s.theta.data(), x, u, wrenches}, scratch, x_next.data());
     step_jacobian(s.world, s.theta.data(), x, u, scratch, J, wrenches);
     step_jacobian_by_adjoints(s.world, s.theta.data(), x, u, scratch, by_adjoints, &by_theta, wrenches);
     const auto rows = [](const StepJacobian::Matrix& m) {

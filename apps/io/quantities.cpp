@@ -119,7 +119,7 @@ void Quantities::choose(const std::vector<size_t>& indices) {
 
 void Quantities::evaluate(const double* theta, const double* x, const double* u, const StepScratch<double>& s,
                           double* out) {
-    sensor_values(w_, sensors_, theta, x, u, s, scratch_, y_.data());
+    sensor_values(w_, sensors_, {theta, x, u}, s, scratch_, y_.data());
     double* y = y_.data() + (y_.size() - contact_numbers * contacts_.size());
     for (const int body : contacts_) {
         if (body >= 0) write_contacts(w_, s, body, w_.h(theta), y);

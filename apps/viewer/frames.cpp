@@ -198,7 +198,7 @@ FrameSequence frames_of_trajectory(const Scene& scene, const Trajectory& traject
         if (sequence.has_contacts && !last) {
             wrenches.setZero();
             push_wrenches(w, sequence.theta.data(), trajectory.times[n], wrenches.data());
-            step(w, sequence.theta.data(), x.data(), u.data(), scratch, unused.data(), wrenches.data());
+            step(w, {sequence.theta.data(), x.data(), u.data(), wrenches.data()}, scratch, unused.data());
         } else
             observe(w, sequence.theta.data(), x.data(), scratch);
         recorder.pose(trajectory.times[n]);

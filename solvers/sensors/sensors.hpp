@@ -54,32 +54,27 @@ inline bool reads_step(const std::vector<Sensor>& sensors) {
 
 // The numbers of some sensors, each at its offset in y.
 template <class T>
-void sensor_values(const World& w, const std::vector<Sensor>& sensors,
-                   const T* theta,  // (np)
-                   const T* x,      // (nx)
-                   const T* u,      // (nu)
+void sensor_values(const World& w, const std::vector<Sensor>& sensors, const StepInputs<T>& of_step,
                    const StepScratch<T>& s, SensorScratch<T>& scratch,
                    T* y);  // out
 // Call between clear_bars and step_adj. Adds to the scratch's covectors, and to those of the arguments.
 template <class T>
-void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const T* theta, const T* x,
-                       const T* u, StepScratch<T>& s, SensorScratch<T>& scratch, const T* y_bar,
-                       T* theta_bar,    // (np) +=
-                       T* x_bar,        // (ndx) +=
-                       T* u_bar,        // (nu) +=
+void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const StepInputs<T>& of_step,
+                       StepScratch<T>& s, SensorScratch<T>& scratch, const T* y_bar,
+                       const StepInputBars<T>& step_bar,  // +=
                        T* x_next_bar);  // (ndx) +=, of the state after the step; null if none reads it
 
 // y (ny) of all sensors of the world
 template <class T>
-void sensor_values(const World& w, const T* theta, const T* x, const T* u, const StepScratch<T>& s,
+void sensor_values(const World& w, const StepInputs<T>& of_step, const StepScratch<T>& s,
                    SensorScratch<T>& scratch, T* y) {
-    sensor_values(w, w.sensors, theta, x, u, s, scratch, y);
+    sensor_values(w, w.sensors, of_step, s, scratch, y);
 }
 template <class T>
-void sensor_values_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                       SensorScratch<T>& scratch, const T* y_bar, T* theta_bar, T* x_bar, T* u_bar,
+void sensor_values_adj(const World& w, const StepInputs<T>& of_step, StepScratch<T>& s,
+                       SensorScratch<T>& scratch, const T* y_bar, const StepInputBars<T>& step_bar,
                        T* x_next_bar) {
-    sensor_values_adj(w, w.sensors, theta, x, u, s, scratch, y_bar, theta_bar, x_bar, u_bar, x_next_bar);
+    sensor_values_adj(w, w.sensors, of_step, s, scratch, y_bar, step_bar, x_next_bar);
 }
 
 }  // namespace costate

@@ -36,8 +36,9 @@ const T* inputs_of(const World& w, const T* theta, const T* x, const T* u, Senso
 }  // namespace
 
 template <class T>
-void sensor_values(const World& w, const std::vector<Sensor>& sensors, const T* theta, const T* x, const T* u,
+void sensor_values(const World& w, const std::vector<Sensor>& sensors, const StepInputs<T>& of_step,
                    const StepScratch<T>& s, SensorScratch<T>& scratch, T* y) {
+    const T *theta = of_step.theta, *x = of_step.x, *u = of_step.u;
     const SensorInputs<T> in{w, theta, x, inputs_of(w, theta, x, u, scratch), s, scratch};
     if (reads_step(sensors)) {
         body_accelerations(w, theta, in.v(), s, scratch);
@@ -48,9 +49,11 @@ void sensor_values(const World& w, const std::vector<Sensor>& sensors, const T* 
 }
 
 template <class T>
-void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const T* theta, const T* x,
-                       const T* u, StepScratch<T>& s, SensorScratch<T>& scratch, const T* y_bar, T* theta_bar,
-                       T* x_bar, T* u_bar, T* x_next_bar) {
+void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const StepInputs<T>& of_step,
+                       StepScratch<T>& s, SensorScratch<T>& scratch, const T* y_bar,
+                       const StepInputBars<T>& step_bar, T* x_next_bar) {
+    const T *theta = of_step.theta, *x = of_step.x, *u = of_step.u;
+    T *theta_bar = step_bar.theta, *x_bar = step_bar.x, *u_bar = step_bar.u;
     const SensorInputs<T> in{w, theta, x, inputs_of(w, theta, x, u, scratch), s, scratch};
     const bool activated = in.u != u;
     std::ranges::fill(scratch.inputs_bar, T(0));
@@ -74,9 +77,10 @@ void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const
 }
 
 #define COSTATE_INSTANTIATE_SENSORS(T)                                                                       \
-    template void sensor_values(const World&, const std::vector<Sensor>&, const T*, const T*, const T*,      \
+    template void sensor_values(const World&, const std::vector<Sensor>&, const StepInputs<T>&,              \
                                 const StepScratch<T>&, SensorScratch<T>&, T*);                               \
-    template void sensor_values_adj(const World&, const std::vector<Sensor>&, const T*, const T*, const T*,  \
-                                    StepScratch<T>&, SensorScratch<T>&, const T*, T*, T*, T*, T*);
+    template void sensor_values_adj(const World&, const std::vector<Sensor>&, const StepInputs<T>&,          \
+                                    StepScratch<T>&, SensorScratch<T>&, const T*, const StepInputBars<T>&,   \
+                                    T*);
 
 }  // namespace costate

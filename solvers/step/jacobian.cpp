@@ -319,8 +319,8 @@ void step_jacobian_by_adjoints(const World& w, const double* theta, const double
         theta_bar.setZero();
         next_bar[i] = 1;
         s.clear_bars();
-        step_adj_as_solved(w, theta, x, u, s, next_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data(),
-                           wrenches);
+        step_adj_as_solved(w, {theta, x, u, wrenches}, s, next_bar.data(),
+                           {theta_bar.data(), x_bar.data(), u_bar.data()});
         next_bar[i] = 0;
         J.by_x.row(i) = x_bar.head(rows).transpose();
         J.by_u.row(i) = u_bar.transpose();
@@ -389,7 +389,7 @@ void state_jacobian(const World& w, const double* theta, const double* x, const 
         next_bar[i] = 1;
         s.clear_bars();
         double *theta_bar = by_theta.row(i).data(), *x_bar = by_x.row(i).data(), *u_bar = by_u.row(i).data();
-        step_adj_as_solved(w, theta, x, u, s, next_bar.data(), theta_bar, x_bar, u_bar);
+        step_adj_as_solved(w, {theta, x, u}, s, next_bar.data(), {theta_bar, x_bar, u_bar});
         next_bar[i] = 0;
     }
 }

@@ -51,7 +51,7 @@ struct StepJacobian {
     Matrix recovery_response, recovery_ds, dkappa;
 };
 
-// Call after step(w, theta, x, u, s, ...), with the same external wrenches. Overwrites the covectors in the
+// Call after step(w, {theta, x, u}, s, ...), with the same external wrenches. Overwrites the covectors in the
 // scratch. The data of a warm start are held constant. chosen: columns of (q, v, activations, u) in increasing order, null for
 // all. In closed form only these are solved for, and the others are without meaning; adjoints give all.
 void step_jacobian(const World& w, const double* theta, const double* x, const double* u,

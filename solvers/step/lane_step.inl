@@ -25,7 +25,7 @@ public:
     }
 
     bool step(const double* x, const double* u, double* x_next, const double* wrenches) override try {
-        costate::step(world_, theta_.data(), lanes(x), lanes(u), scratch_, lanes(x_next), lanes(wrenches));
+        costate::step(world_, {theta_.data(), lanes(x), lanes(u), lanes(wrenches)}, scratch_, lanes(x_next));
         return true;
     } catch (const LanesPart&) {
         return false;
@@ -38,7 +38,7 @@ public:
         if (!pull_back(x, u, x_next_bar, numbers(bars_.theta), numbers(bars_.x), numbers(bars_.u), wrenches,
                        wrenches_bar != nullptr ? numbers(bars_.wrenches) : nullptr))
             return false;
-        bars_.add_to(lanes(theta_bar), lanes(x_bar), lanes(u_bar), lanes(wrenches_bar));
+        bars_.add_to({lanes(theta_bar), lanes(x_bar), lanes(u_bar), lanes(wrenches_bar)});
         return true;
     }
 
@@ -49,8 +49,9 @@ public:
         if (!scratch_.rows.blocks.empty() && !has_implicit_gradient(world_, scratch_) &&
             lanes_with_rows(scratch_.rows) != all_lanes<T>)
             return false;
-        costate::step_adj(world_, theta_.data(), lanes(x), lanes(u), scratch_, lanes(x_next_bar),
-                          lanes(theta_bar), lanes(x_bar), lanes(u_bar), lanes(wrenches), lanes(wrenches_bar));
+        costate::step_adj(world_, {theta_.data(), lanes(x), lanes(u), lanes(wrenches)}, scratch_,
+                          lanes(x_next_bar),
+                          {lanes(theta_bar), lanes(x_bar), lanes(u_bar), lanes(wrenches_bar)});
         return true;
     } catch (const LanesPart&) {
         return false;

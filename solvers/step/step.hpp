@@ -27,6 +27,7 @@
 #include "solvers/step/located_impact.hpp"
 #include "solvers/step/recovery.hpp"
 #include "solvers/step/stage_clock.hpp"
+#include "solvers/step/step_inputs.hpp"
 #include "solvers/step/warm_start.hpp"
 
 namespace costate {
@@ -44,15 +45,16 @@ template <class T> struct TwoActiveSets {
             wrenches.assign(6 * w.model.bodies.size(), T(0));
             size = 0;
         }
-        void add_to(T* theta_bar, T* x_bar, T* u_bar, T* wrenches_bar) const {
+        StepInputBars<T> bars() { return {theta.data(), x.data(), u.data(), wrenches.data()}; }
+        void add_to(const StepInputBars<T>& bar) const {
             for (size_t i = 0; i < theta.size(); ++i)
-                theta_bar[i] += theta[i];
+                bar.theta[i] += theta[i];
             for (size_t i = 0; i < x.size(); ++i)
-                x_bar[i] += x[i];
+                bar.x[i] += x[i];
             for (size_t i = 0; i < u.size(); ++i)
-                u_bar[i] += u[i];
-            for (size_t i = 0; wrenches_bar != nullptr && i < wrenches.size(); ++i)
-                wrenches_bar[i] += wrenches[i];
+                bar.u[i] += u[i];
+            for (size_t i = 0; bar.wrenches != nullptr && i < wrenches.size(); ++i)
+                bar.wrenches[i] += wrenches[i];
         }
     };
     Pullback pullbacks[2];
@@ -131,33 +133,22 @@ template <class T> struct StepScratch {
 };
 
 template <class T>
-void step(const World& w,
-          const T* theta,     // (np)
-          const T* x,         // (nx) q, v, activations, and the data of a warm start
-          const T* u,         // (nu)
+void step(const World& w, const StepInputs<T>& in,
           StepScratch<T>& s,  // out
-          T* x_next,          // out (nx)
-          // (bodies x 6) external force, N, at the centre of mass, and torque, N m, world axes; null: none
-          const T* wrenches = nullptr);
+          T* x_next);         // out (nx)
 
-// Call after step(w, theta, x, u, s, ...), s.clear_bars() and the seeding of the objective, with the same
-// wrenches as the step.
+// Call after step(w, in, s, ...), s.clear_bars() and the seeding of the objective.
 template <class T>
-void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-              const T* x_next_bar,  // (ndx) covector of the next state; 0 for keys
-              T* theta_bar,         // (np) +=
-              T* x_bar,             // (ndx) +=
-              T* u_bar,             // (nu) +=
-              const T* wrenches = nullptr,
-              T* wrenches_bar = nullptr);  // (bodies x 6) +=, or null
+void step_adj(const World& w, const StepInputs<T>& in, StepScratch<T>& s,
+              const T* x_next_bar,           // (ndx) covector of the next state; 0 for keys
+              const StepInputBars<T>& bar);  // +=
 
 // The same through the active set of the solution, regardless of Settings::complementarity_aware and
 // felt_distance. It is the derivative of the step that ran, and linear in x_next_bar. The choice between two
 // active sets is not linear.
 template <class T>
-void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                        const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches = nullptr,
-                        T* wrenches_bar = nullptr);
+void step_adj_as_solved(const World& w, const StepInputs<T>& in, StepScratch<T>& s, const T* x_next_bar,
+                        const StepInputBars<T>& bar);
 
 // True if q+ gets the gradient of an elastic impact.
 template <class T> bool has_elastic_gradient(const World& w, const StepScratch<T>& s) {

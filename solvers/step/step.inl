@@ -125,9 +125,8 @@ void choose_waiting_blocks(const World& w, const T* theta, const StateView<T>& x
 
 }  // namespace
 
-template <class T>
-void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, T* x_next,
-          const T* wrenches) {
+template <class T> void step(const World& w, const StepInputs<T>& in, StepScratch<T>& s, T* x_next) {
+    const auto& [theta, x, u, wrenches] = in;
     const StateView<T> at(w, x);
     const T *q = at.q, *v = at.v, &h = w.h(theta),
             *inputs = force_inputs(w.model, theta, h, at.activations, u, s.inputs.data());
@@ -317,9 +316,10 @@ template <class T> bool by_equations(const World& w, const StepScratch<T>& s) {
 
 // The stages of `step` from the last to the first. felt: with contacts that are felt from a distance.
 template <class T>
-void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                    const T* x_next_bar, ContactLabels labels, bool felt, T* theta_bar, T* x_bar, T* u_bar,
-                    const T* wrenches, T* wrenches_bar) {
+void pull_back_step(const World& w, const StepInputs<T>& in, StepScratch<T>& s, const T* x_next_bar,
+                    ContactLabels labels, bool felt, const StepInputBars<T>& out) {
+    const auto& [theta, x, u, wrenches] = in;
+    const auto& [theta_bar, x_bar, u_bar, wrenches_bar] = out;
     const StateView<T> at(w, x);
     const StateBars<T> bar(w, x_bar);
     FreeMotionScratch<T>& free = s.free_motion;
@@ -390,9 +390,8 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
 
 // Pulls back through both active sets and adds the larger gradient, measured by |q_bar|^2 + |tau_bar|^2/h.
 template <class T>
-void pull_back_both_active_sets(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                                const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches,
-                                T* wrenches_bar) {
+void pull_back_both_active_sets(const World& w, const StepInputs<T>& in, StepScratch<T>& s,
+                                const T* x_next_bar, const StepInputBars<T>& bar) {
     TwoActiveSets<T>& sets = s.two_active_sets;
     sets.keep_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
     for (const ContactLabels labels : {ContactLabels::solved, ContactLabels::relabelled}) {
@@ -400,35 +399,29 @@ void pull_back_both_active_sets(const World& w, const T* theta, const T* x, cons
         pullback.clear(w);
         s.clear_bars();
         sets.restore_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
-        pull_back_step(w, theta, x, u, s, x_next_bar, labels, w.settings.felt_distance > 0,
-                       pullback.theta.data(), pullback.x.data(), pullback.u.data(), wrenches,
-                       pullback.wrenches.data());
+        pull_back_step<T>(w, in, s, x_next_bar, labels, w.settings.felt_distance > 0, pullback.bars());
         for (int j = 0; j < w.nv(); ++j) {
             const Value<T> q_bar = value_of(pullback.x[j]), tau_bar = value_of(s.tau_bar[j]);
-            pullback.size += q_bar * q_bar + tau_bar * tau_bar / value_of(w.h(theta));
+            pullback.size += q_bar * q_bar + tau_bar * tau_bar / value_of(w.h(in.theta));
         }
     }
-    sets.larger().add_to(theta_bar, x_bar, u_bar, wrenches_bar);
+    sets.larger().add_to(bar);
 }
 
 }  // namespace
 
 template <class T>
-void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar,
-              T* theta_bar, T* x_bar, T* u_bar, const T* wrenches, T* wrenches_bar) {
+void step_adj(const World& w, const StepInputs<T>& in, StepScratch<T>& s, const T* x_next_bar,
+              const StepInputBars<T>& bar) {
     if (w.settings.complementarity_aware && has_implicit_gradient(w, s) && !s.rows.islands.empty())
-        return pull_back_both_active_sets(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar, wrenches,
-                                          wrenches_bar);
-    pull_back_step(w, theta, x, u, s, x_next_bar, ContactLabels::solved, w.settings.felt_distance > 0,
-                   theta_bar, x_bar, u_bar, wrenches, wrenches_bar);
+        return pull_back_both_active_sets(w, in, s, x_next_bar, bar);
+    pull_back_step(w, in, s, x_next_bar, ContactLabels::solved, w.settings.felt_distance > 0, bar);
 }
 
 template <class T>
-void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                        const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches,
-                        T* wrenches_bar) {
-    pull_back_step(w, theta, x, u, s, x_next_bar, ContactLabels::solved, false, theta_bar, x_bar, u_bar,
-                   wrenches, wrenches_bar);
+void step_adj_as_solved(const World& w, const StepInputs<T>& in, StepScratch<T>& s, const T* x_next_bar,
+                        const StepInputBars<T>& bar) {
+    pull_back_step(w, in, s, x_next_bar, ContactLabels::solved, false, bar);
 }
 
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {
@@ -442,11 +435,11 @@ void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, 
 
 #define COSTATE_INSTANTIATE_STEP(T)                                                                          \
     template struct StepScratch<T>;                                                                          \
-    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*, const T*);           \
-    template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*,    \
-                           T*, const T*, T*);                                                                \
-    template void step_adj_as_solved(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*,  \
-                                     T*, T*, T*, const T*, T*);                                              \
+    template void step(const World&, const StepInputs<T>&, StepScratch<T>&, T*);                             \
+    template void step_adj(const World&, const StepInputs<T>&, StepScratch<T>&, const T*,                    \
+                           const StepInputBars<T>&);                                                         \
+    template void step_adj_as_solved(const World&, const StepInputs<T>&, StepScratch<T>&, const T*,          \
+                                     const StepInputBars<T>&);                                               \
     template void observe(const World&, const T*, const T*, StepScratch<T>&);                                \
     template void observe_adj(const World&, const T*, const T*, StepScratch<T>&, T*, T*);
 

@@ -23,12 +23,13 @@ public:
             return to.data();
         };
         next_.resize(world_.nx());
-        step(world_, values(theta, world_.np(), theta_), values(x, world_.nx(), x_),
-             values(u, world_.nu(), u_), step_, next_.data(),
-             wrenches ? values(wrenches, 6 * world_.model.bodies.size(), wrenches_) : nullptr);
+        step(world_,
+             {values(theta, world_.np(), theta_), values(x, world_.nx(), x_), values(u, world_.nu(), u_),
+              wrenches ? values(wrenches, 6 * world_.model.bodies.size(), wrenches_) : nullptr},
+             step_, next_.data());
         scratch.found = &step_;
         scratch.impulses.found = &step_.impulses;
-        step(world_, theta, x, u, scratch, x_next, wrenches);
+        step(world_, {theta, x, u, wrenches}, scratch, x_next);
         for (int i = 0; i < world_.nx(); ++i)
             x_next[i].v = next_[i];
     }

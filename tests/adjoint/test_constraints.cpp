@@ -116,7 +116,7 @@ TEST_CASE("constraints: the quadratic model has the gradient of the augmented lo
         simulation.run(t, s.theta.data(), x.data(), u.data(), next.data());
         simulation.run_adj(t, s.theta.data(), x.data(), u.data(), nothing.data(),
                            row.data() + w.ndx() + w.nu(), row.data(), row.data() + w.ndx());
-        step(w, s.theta.data(), x.data(), u.data(), scratch, next.data());
+        step(w, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
         terms.linearise(true, t, s.theta.data(), x.data(), u.data(), scratch, r);
         CHECK((2 * r.J.transpose() * r.r + r.linear - row).norm() < 1e-10 * row.norm());
     }

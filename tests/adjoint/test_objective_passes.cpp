@@ -180,10 +180,10 @@ struct TermValuePass : TermStage {
         }
         return count;
     }
-    void run_duals() override { value = term_value(w, term, 1, theta.data(), x.data(), u.data(), d); }
+    void run_duals() override { value = term_value(w, term, 1, {theta.data(), x.data(), u.data()}, d); }
     void run_adjoint() override {
-        term_value_adj(w, term, 1, t.theta.data(), t.x.data(), t.u.data(), value_bar, s, theta_bar.data(),
-                       x_bar.data(), u_bar.data(), x_next_bar.data());
+        term_value_adj(w, term, 1, {t.theta.data(), t.x.data(), t.u.data()}, value_bar, s,
+                       {theta_bar.data(), x_bar.data(), u_bar.data()}, x_next_bar.data());
     }
 };
 
@@ -208,11 +208,11 @@ struct SignalDifferencePass : TermStage {
         out.add<double>(r, r_bar, signal.dimension());
     }
     void run_duals() override {
-        signal_difference(w, signal, recorded.data(), theta.data(), x.data(), u.data(), d, r);
+        signal_difference(w, signal, recorded.data(), {theta.data(), x.data(), u.data()}, d, r);
     }
     void run_adjoint() override {
-        signal_difference_adj(w, signal, recorded.data(), t.theta.data(), t.x.data(), s, r_bar,
-                              theta_bar.data(), x_bar.data(), u_bar.data());
+        signal_difference_adj(w, signal, recorded.data(), {t.theta.data(), t.x.data(), t.u.data()}, s, r_bar,
+                              {theta_bar.data(), x_bar.data(), u_bar.data()});
     }
 };
 
@@ -244,13 +244,13 @@ template <bool running> struct ObjectiveValuePass : TermStage {
     static constexpr int inputs_without_effect = running ? 0 : 3;
     ObjectiveValuePass(Rng& g, Regime r) : TermStage(g, r), objective(terms_of_every_kind(w, g)) {}
     void run_duals() override {
-        value = objective_value<D>(w, objective, running, last_step, theta.data(), x.data(),
-                                   running ? u.data() : nullptr, d);
+        value = objective_value<D>(w, objective, running, last_step,
+                                   {theta.data(), x.data(), running ? u.data() : nullptr}, d);
     }
     void run_adjoint() override {
-        objective_value_adj<double>(w, objective, running, last_step, t.theta.data(), t.x.data(),
-                                    running ? t.u.data() : nullptr, value_bar, s, theta_bar.data(),
-                                    x_bar.data(), running ? u_bar.data() : nullptr,
+        objective_value_adj<double>(w, objective, running, last_step,
+                                    {t.theta.data(), t.x.data(), running ? t.u.data() : nullptr}, value_bar,
+                                    s, {theta_bar.data(), x_bar.data(), running ? u_bar.data() : nullptr},
                                     running ? x_next_bar.data() : nullptr);
     }
 };
@@ -286,8 +286,8 @@ struct RunPass : SimulationStage {
         add_next_state();
     }
     void run_duals() override {
-        step(w, theta.data(), x.data(), u.data(), d, x_next.data());
-        loss = objective_value<D>(w, objective, true, 1, theta.data(), x.data(), u.data(), d);
+        step(w, {theta.data(), x.data(), u.data()}, d, x_next.data());
+        loss = objective_value<D>(w, objective, true, 1, {theta.data(), x.data(), u.data()}, d);
     }
     void run_adjoint() override {
         scale_bars(1 / loss_bar);
@@ -302,7 +302,7 @@ struct FinishPass : SimulationStage {
     using SimulationStage::SimulationStage;
     void run_duals() override {
         observe(w, theta.data(), x.data(), d);
-        loss = objective_value<D>(w, objective, false, last_step, theta.data(), x.data(), nullptr, d);
+        loss = objective_value<D>(w, objective, false, last_step, {theta.data(), x.data(), nullptr}, d);
     }
     void run_adjoint() override {
         scale_bars(1 / loss_bar);

@@ -230,11 +230,11 @@ TEST_CASE("rollout: tangent against adjoint over 1000 smooth steps") {
     VecX<D> x = lift_vector(x0, dx.data()), next(w.nx()), u(w.nu());
     for (int t = 0; t < steps; ++t) {
         plan.evaluate(z_d.data(), t, u.data());
-        step(w, theta_d.data(), x.data(), u.data(), s, next.data());
+        step(w, {theta_d.data(), x.data(), u.data()}, s, next.data());
         x.swap(next);
     }
     observe(w, theta_d.data(), x.data(), s);
-    const D loss = objective_value<D>(w, objective, false, steps, theta_d.data(), x.data(), nullptr, s);
+    const D loss = objective_value<D>(w, objective, false, steps, {theta_d.data(), x.data(), nullptr}, s);
     const double adjoint =
         gradient.parameters.dot(dtheta) + gradient.initial_state.dot(dx) + gradient.controls.dot(dz);
     CHECK(adjoint == doctest::Approx(loss.d).epsilon(1e-9));

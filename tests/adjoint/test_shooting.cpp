@@ -166,7 +166,7 @@ TEST_CASE("shooting: the model of terms has the gradient of a loss that has no r
                        row.data() + scene.world.ndx() + scene.world.nu(), row.data(),
                        row.data() + scene.world.ndx());
     StepScratch<double> scratch(scene.world);
-    step(scene.world, scene.theta.data(), scene.x0.data(), u.data(), scratch, next.data());
+    step(scene.world, {scene.theta.data(), scene.x0.data(), u.data()}, scratch, next.data());
     REQUIRE(normal_impulse(scratch, -1) > 0.01);
     TermResiduals terms(scene.world, scene.objective, Columns::and_parameters);
     Residuals r;
@@ -252,7 +252,7 @@ TEST_CASE("shooting: central differences of a step approach its exact Jacobian")
     StepJacobian exact(w), differences(w);
     VecX<double> u(w.nu()), next(w.nx());
     scene.plan.evaluate(scene.z0.data(), 0, u.data());
-    step(w, scene.theta.data(), scene.x0.data(), u.data(), scratch, next.data());
+    step(w, {scene.theta.data(), scene.x0.data(), u.data()}, scratch, next.data());
     step_jacobian(w, scene.theta.data(), scene.x0.data(), u.data(), scratch, exact);
     const auto apart = [&](double e) {
         step_jacobian_by_differences(w, scene.theta.data(), scene.x0.data(), u.data(), nullptr, e, scratch,
@@ -342,19 +342,19 @@ TEST_CASE(
     for (int trial = 0; trial < 5; ++trial) {
         for (Eigen::Index i = 0; i < u.size(); ++i)
             u[i] = stand[i] + 0.01 * g.normal();
-        step(w, scene.theta.data(), scene.x0.data(), u.data(), scratch, next.data());
+        step(w, {scene.theta.data(), scene.x0.data(), u.data()}, scratch, next.data());
         const VecX<double> v = next.segment(w.nq(), w.nv());
         REQUIRE(v.norm() > 1e-3);
         const InverseDynamics found = inverse_dynamics(w, scene.theta, scene.x0, v, start, 1e-9);
         CHECK(found.residual <= 1e-9);
         CHECK(found.iterations <= 10);
-        step(w, scene.theta.data(), scene.x0.data(), found.u.data(), scratch, next.data());
+        step(w, {scene.theta.data(), scene.x0.data(), found.u.data()}, scratch, next.data());
         CHECK((next.segment(w.nq(), w.nv()) - v).norm() == found.residual);
     }
     // no servo can lift the whole load: the result is the nearest possible
     const VecX<double> up = VecX<double>::Constant(w.nv(), 10);
     const InverseDynamics best = inverse_dynamics(w, scene.theta, scene.x0, up, start);
-    step(w, scene.theta.data(), scene.x0.data(), start.data(), scratch, next.data());
+    step(w, {scene.theta.data(), scene.x0.data(), start.data()}, scratch, next.data());
     CHECK((best.u.allFinite() && best.residual > 1 &&
            best.residual < (next.segment(w.nq(), w.nv()) - up).norm()));
 }

@@ -26,7 +26,7 @@ int main() {
 
     StepScratch<double> scratch(scene.world);
     VecX<double> next(scene.world.nx());
-    step(scene.world, scene.theta.data(), scene.x0.data(), scene.z0.data(), scratch, next.data());
+    step(scene.world, {scene.theta.data(), scene.x0.data(), scene.z0.data()}, scratch, next.data());
     right &= check(std::abs(next[scene.world.nq() + 2] + 9.81e-3) < 1e-15,
                    "the speed after a millisecond of free fall");
 

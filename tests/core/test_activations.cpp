@@ -108,11 +108,11 @@ TEST_CASE("activations: limits bound the control and the activation, each with i
                               u_bar(1);
         u[0] = control;
         u_bar[0] = 0;
-        step(s.world, s.theta.data(), s.x0.data(), u.data(), scratch, next.data());
+        step(s.world, {s.theta.data(), s.x0.data(), u.data()}, scratch, next.data());
         scratch.clear_bars();
         const VecX<double> next_bar = VecX<double>::Unit(3, 2);
-        step_adj(s.world, s.theta.data(), s.x0.data(), u.data(), scratch, next_bar.data(), theta_bar.data(),
-                 x_bar.data(), u_bar.data());
+        step_adj(s.world, {s.theta.data(), s.x0.data(), u.data()}, scratch, next_bar.data(),
+                 {theta_bar.data(), x_bar.data(), u_bar.data()});
         const auto by = [&](const char* path) {
             return theta_bar[s.world.model.layout.find(path)->offset + 1];
         };
@@ -169,7 +169,7 @@ TEST_CASE(
         walk(s, s.steps, [&](const VecX<double>& x, const StepScratch<double>&) {
             VecX<double> u(w.nu()), next(w.nx());
             u << 0.3, 0.5, -0.4, 0.2, 0.6;
-            step(w, s.theta.data(), x.data(), u.data(), scratch, next.data());
+            step(w, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
             contacts += !scratch.rows.blocks.empty();
             J.response.resize(0, 0);
             step_jacobian(w, s.theta.data(), x.data(), u.data(), scratch, J);
@@ -208,7 +208,7 @@ TEST_CASE("activations: lanes and batches have the bits of single steps") {
     for (int e = 0; e < n_env; ++e) {
         VecX<double> one = x.segment(e * w.nx(), w.nx()), after(w.nx());
         for (int k = 0; k < substeps; ++k, one.swap(after))
-            step(w, s.theta.data(), one.data(), u.data() + e * w.nu(), scratch, after.data());
+            step(w, {s.theta.data(), one.data(), u.data() + e * w.nu()}, scratch, after.data());
         CHECK(one == next.segment(e * w.nx(), w.nx()));
     }
     const auto lanes = make_lane_step(w);
@@ -242,10 +242,10 @@ TEST_CASE("activations: lanes and batches have the bits of single steps") {
         VecX<double> after(w.nx()), own_theta_bar = VecX<double>::Zero(w.np()),
                                     own_x_bar = VecX<double>::Zero(w.ndx()),
                                     own_u_bar = VecX<double>::Zero(w.nu());
-        step(w, s.theta.data(), s.x0.data(), own_u.data(), scratch, after.data());
+        step(w, {s.theta.data(), s.x0.data(), own_u.data()}, scratch, after.data());
         scratch.clear_bars();
-        step_adj(w, s.theta.data(), s.x0.data(), own_u.data(), scratch, own_bar.data(), own_theta_bar.data(),
-                 own_x_bar.data(), own_u_bar.data());
+        step_adj(w, {s.theta.data(), s.x0.data(), own_u.data()}, scratch, own_bar.data(),
+                 {own_theta_bar.data(), own_x_bar.data(), own_u_bar.data()});
         CHECK((lane(lane_next) == after && lane(theta_bar) == own_theta_bar && lane(x_bar) == own_x_bar &&
                lane(u_bar) == own_u_bar));
     }

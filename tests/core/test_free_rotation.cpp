@@ -111,7 +111,7 @@ TEST_CASE("free rotation: a fast top stands") {
         x[s.world.nq() + 2] = 200;
         double height = 1;
         for (int t = 0; t < 10000 && x.allFinite(); ++t, x.swap(next)) {
-            step(s.world, s.theta.data(), x.data(), x.data(), scratch, next.data());  // without controls
+            step(s.world, {s.theta.data(), x.data(), x.data()}, scratch, next.data());  // without controls
             const Mat3<double> R = rotation_matrix(load_quaternion(x.data()));
             height = std::min(height, R(2, 2));
         }

@@ -92,7 +92,7 @@ TEST_CASE("MJCF: length, rate and moment arm of a spatial tendon are those of th
     const double* nothing = nullptr;  // controls
     VecX<double> x(4), next(4);
     x << a, 0.7, -1.5, 4;
-    step(scene.world, scene.theta.data(), x.data(), nothing, s, next.data());
+    step(scene.world, {scene.theta.data(), x.data(), nothing}, s, next.data());
     CHECK(s.tau[0] == doctest::Approx(-2 * arm * arm * -1.5).epsilon(1e-13));
     CHECK(s.tau[1] == 0);
 }
@@ -134,7 +134,7 @@ TEST_CASE("MJCF: a pulley divides the length of its branch; joints that both end
     StepScratch<double> s(scene.world);
     VecX<double> state(4), next(4), u = VecX<double>::Constant(1, 0.5);
     state << a, b, 1, 2;
-    step(scene.world, scene.theta.data(), state.data(), u.data(), s, next.data());
+    step(scene.world, {scene.theta.data(), state.data(), u.data()}, s, next.data());
     CHECK(s.tau[0] == doctest::Approx(3 * 0.5 * by_a / 2).epsilon(1e-13));
     CHECK(s.tau[1] == doctest::Approx(3 * 0.5 * by_b / 2).epsilon(1e-13));
 }
@@ -350,12 +350,12 @@ TEST_CASE("spatial tendons: a tendon whose points coincide pulls nothing, and ha
     VecX<double> x = s.x0, next = x, bar = VecX<double>::Ones(2), x_bar = VecX<double>::Zero(2),
                  theta_bar = VecX<double>::Zero(s.world.np()), u_bar(0);
     const double* nothing = nullptr;  // controls
-    step(s.world, s.theta.data(), x.data(), nothing, scratch, next.data());
+    step(s.world, {s.theta.data(), x.data(), nothing}, scratch, next.data());
     CHECK(scratch.paths.length[0] < 1e-15);
     CHECK(next[1] == x[1]);
     scratch.clear_bars();
-    step_adj(s.world, s.theta.data(), x.data(), nothing, scratch, bar.data(), theta_bar.data(), x_bar.data(),
-             u_bar.data());
+    step_adj(s.world, {s.theta.data(), x.data(), nothing}, scratch, bar.data(),
+             {theta_bar.data(), x_bar.data(), u_bar.data()});
     CHECK((theta_bar.allFinite() && x_bar.allFinite()));
     CHECK(theta_bar[s.world.model.tendon_stiffness.at(0)] == 0);
 }

@@ -178,7 +178,7 @@ TEST_CASE("tendons: the closed Jacobian of a step is that of the adjoints") {
     VecX<double> x = scene.x0, next = x, u = VecX<double>::Constant(1, 0.3);
     x << 0.2, -0.4, 1, -2;
     StepScratch<double> s(w);
-    step(w, scene.theta.data(), x.data(), u.data(), s, next.data());
+    step(w, {scene.theta.data(), x.data(), u.data()}, s, next.data());
     StepJacobian closed(w), by_adjoints(w);
     step_jacobian(w, scene.theta.data(), x.data(), u.data(), s, closed);
     step_jacobian_by_adjoints(w, scene.theta.data(), x.data(), u.data(), s, by_adjoints);
@@ -209,7 +209,7 @@ TEST_CASE("MJCF: an actuator at a site is a thruster with its force and moment i
     VecX<double> next = scene.x0, u(2);
     u << 0, 1;
     StepScratch<double> s(w);
-    step(w, scene.theta.data(), scene.x0.data(), u.data(), s, next.data());
+    step(w, {scene.theta.data(), scene.x0.data(), u.data()}, s, next.data());
     const double h = w.settings.time_step, I = 0.4 * 0.01;
     CHECK(next[w.nq() + 5] == doctest::Approx(h * 2 / I));
     CHECK((std::abs(next[w.nq()]) + std::abs(next[w.nq() + 1]) < 1e-14));

@@ -157,7 +157,7 @@ TEST_CASE("scenes: every shipped scene loads, has an objective, and takes 50 ste
         VecX<double> x = s.x0, next(x.size()), u(s.world.nu());
         for (int t = 0; t < s.steps; ++t, x.swap(next)) {
             s.plan.evaluate(s.z0.data(), t, u.data());
-            step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
+            step(s.world, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
         }
         CHECK(x.allFinite());
     }
@@ -169,7 +169,7 @@ TEST_CASE("scenes: ten boxes on each other stay there") {
     VecX<double> x = s.x0, next(x.size());
     const VecX<double> u;  // no actuators
     for (int t = 0; t < s.steps; ++t, x.swap(next))
-        step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
+        step(s.world, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
     VecX<double> moved(s.world.nv());
     difference(s.world.model, s.x0.data(), x.data(), moved.data());
     CHECK(moved.cwiseAbs().maxCoeff() < 2e-3);  // m and rad
@@ -193,7 +193,7 @@ TEST_CASE("scenes: masses of the robots, and the ball stays in the hand until it
     for (int t = 0; t < s.steps; ++t, x.swap(next)) {
         if (t == 500) CHECK((ball_in_hand() - held).norm() < 1e-4);
         s.plan.evaluate(s.z0.data(), t, u.data());
-        step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
+        step(s.world, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
     }
     CHECK((ball_in_hand() - held).norm() > 0.1);
     const Vec3<double> end = x.segment<3>(m.bodies[ball].q0);
@@ -208,7 +208,7 @@ TEST_CASE(
         VecX<double> x = s.x0, next(x.size()), u(s.world.nu());
         for (int t = 0; t < s.steps; ++t, x.swap(next)) {
             s.plan.evaluate(s.z0.data(), t, u.data());
-            step(s.world, theta.data(), x.data(), u.data(), scratch, next.data());
+            step(s.world, {theta.data(), x.data(), u.data()}, scratch, next.data());
         }
         return x;
     };
@@ -241,7 +241,7 @@ TEST_CASE(
     double farthest = 0;
     for (int t = 0; t < s.steps; ++t, x.swap(next)) {
         s.plan.evaluate(s.z0.data(), t, u.data());
-        step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
+        step(s.world, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
         REQUIRE(scratch.rows.error.size() >= 3);
         for (int r = 0; r < 3; ++r)
             farthest = std::max(farthest, std::abs(scratch.rows.error[r]));
@@ -256,7 +256,7 @@ TEST_CASE(
     StepScratch<double> of_slider(slider.world);
     VecX<double> y = slider.x0, after(y.size());
     for (int t = 0; t < slider.steps; ++t, y.swap(after))
-        step(slider.world, theta.data(), y.data(), u.data(), of_slider, after.data());
+        step(slider.world, {theta.data(), y.data(), u.data()}, of_slider, after.data());
     const double f = 2, k = 100, w = 10, late = 0.7 - 2 * std::acos(-1.0) / w;  // in the third half period
     CHECK(y[0] == doctest::Approx(f / k + (0.5 - 4 * f / k - f / k) * std::cos(w * late)).epsilon(1e-3));
     CHECK(y[0] == doctest::Approx(slider.objective[0].target.x()).epsilon(1e-3));

@@ -334,7 +334,7 @@ TEST_CASE("scene joints: a coupling of a scene makes one joint follow another, a
     VecX<double> x = s.x0, next(x.size()), u = VecX<double>::Zero(s.world.nu());
     double most = 0;
     for (int t = 0; t < 500; ++t, x.swap(next)) {
-        step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
+        step(s.world, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
         CHECK(std::abs(x[1] - 0.3 * x[0]) < 1e-3);
         most = std::max(most, std::abs(x[0]));
         for (const double e : scratch.rows.error)

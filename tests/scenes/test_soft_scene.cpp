@@ -22,7 +22,7 @@ VecX<double> simulated(const Scene& scene, int n) {
     VecX<double> x = scene.x0, next = x;
     const VecX<double> u = VecX<double>::Zero(w.nu());
     for (int k = 0; k < n; ++k) {
-        step(w, scene.theta.data(), x.data(), u.data(), s, next.data());
+        step(w, {scene.theta.data(), x.data(), u.data()}, s, next.data());
         x = next;
     }
     return x;
@@ -133,7 +133,7 @@ TEST_CASE("MuJoCo's law: the margin of a contact is the larger one") {
         StepScratch<double> s(scene.world);
         VecX<double> next(scene.world.nx());
         const VecX<double> none(0);
-        step(scene.world, scene.theta.data(), scene.x0.data(), none.data(), s, next.data());
+        step(scene.world, {scene.theta.data(), scene.x0.data(), none.data()}, s, next.data());
         REQUIRE(s.contacts.points.size() == 1);
         return s.contacts.points[0].geometry.gap;
     };

@@ -202,10 +202,10 @@ int run(const ToyState& t) {
     for (const bool count : {false, true}) {
         counting = count;
         for (size_t k = 0; k < steps; ++k) {
-            step(w, t.theta.data(), x[k].data(), t.u.data(), s, x[k + 1].data());
+            step(w, {t.theta.data(), x[k].data(), t.u.data()}, s, x[k + 1].data());
             s.clear_bars();
-            step_adj(w, t.theta.data(), x[k].data(), t.u.data(), s, seed_bar.data(), theta_bar.data(),
-                     x_bar.data(), u_bar.data());
+            step_adj(w, {t.theta.data(), x[k].data(), t.u.data()}, s, seed_bar.data(),
+                     {theta_bar.data(), x_bar.data(), u_bar.data()});
             for (const auto& point : s.contacts.points) {
                 const size_t a = type(point.features.a), b = type(point.features.b);
                 met[a][b] = met[b][a] = true;

@@ -40,7 +40,7 @@ Impulse impulse(const AnalyticCase& c, const VecX<double>& x, int kind) {
     VecX<double> next(w.nx()), none = VecX<double>::Zero(w.ndx()), x_bar = none,
                                u_bar = VecX<double>::Zero(w.nu());
     Impulse sum{0, VecX<double>::Zero(w.np())};
-    step(w, c.theta.data(), x.data(), c.u.data(), s, next.data());
+    step(w, {c.theta.data(), x.data(), c.u.data()}, s, next.data());
     s.clear_bars();
     for (int i = 0; i < static_cast<int>(s.contacts.points.size()); ++i) {
         if (s.rows.contact_row[i] < 0) continue;
@@ -48,8 +48,8 @@ Impulse impulse(const AnalyticCase& c, const VecX<double>& x, int kind) {
         sum.value += s.impulses.lambda[row];
         s.impulses.lambda_bar[row] = 1;
     }
-    step_adj(w, c.theta.data(), x.data(), c.u.data(), s, none.data(), sum.theta_bar.data(), x_bar.data(),
-             u_bar.data());
+    step_adj(w, {c.theta.data(), x.data(), c.u.data()}, s, none.data(),
+             {sum.theta_bar.data(), x_bar.data(), u_bar.data()});
     return sum;
 }
 

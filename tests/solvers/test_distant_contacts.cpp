@@ -79,8 +79,8 @@ struct RestingSprings {
         VecX<double> wrenches = VecX<double>::Zero(12), next(scene.world.nx());
         wrenches.head<3>() = -f;
         wrenches.segment<3>(6) = f + force(height, high.z() - 0.5 * radii) * Vec3<double>::UnitZ();
-        step<double>(scene.world, scene.theta.data(), x.data(), nullptr, scratch, next.data(),
-                     wrenches.data());
+        step<double>(scene.world, {scene.theta.data(), x.data(), nullptr, wrenches.data()}, scratch,
+                     next.data());
         return next;
     }
 };
@@ -112,11 +112,11 @@ TEST_CASE("distant contacts: the gradient of a step is that of central differenc
         VecX<double> x_bar = VecX<double>::Zero(w.ndx()), theta_bar = VecX<double>::Zero(w.np());
         StepScratch<double> scratch(w);
         VecX<double> plain(w.nx());
-        step<double>(w, s.theta.data(), s.x0.data(), nullptr, scratch, plain.data());
+        step<double>(w, {s.theta.data(), s.x0.data(), nullptr}, scratch, plain.data());
         CHECK(plain == next);
         scratch.clear_bars();
-        step_adj<double>(w, s.theta.data(), s.x0.data(), nullptr, scratch, next_bar.data(), theta_bar.data(),
-                         x_bar.data(), nullptr);
+        step_adj<double>(w, {s.theta.data(), s.x0.data(), nullptr}, scratch, next_bar.data(),
+                         {theta_bar.data(), x_bar.data(), nullptr});
         for (int i = 0; i < w.ndx(); ++i) {
             CAPTURE(i);
             constexpr double e = 1e-6;
@@ -136,7 +136,7 @@ TEST_CASE("distant contacts: the gradient of a step is that of central differenc
         StepJacobian felt(w), exact(without.world);
         step_jacobian(w, s.theta.data(), s.x0.data(), nullptr, scratch, felt);
         StepScratch<double> other(without.world);
-        step<double>(without.world, s.theta.data(), s.x0.data(), nullptr, other, plain.data());
+        step<double>(without.world, {s.theta.data(), s.x0.data(), nullptr}, other, plain.data());
         step_jacobian(without.world, s.theta.data(), s.x0.data(), nullptr, other, exact);
         CHECK(felt.by_x == exact.by_x);
     }

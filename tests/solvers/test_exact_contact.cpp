@@ -66,7 +66,7 @@ std::pair<double, VecX<double>> force_under(const AnalyticCase& c, const VecX<do
     VecX<double> next(w.nx()), x_bar = VecX<double>::Zero(w.ndx()), u_bar = VecX<double>::Zero(w.nu()),
                                theta_bar = VecX<double>::Zero(w.np());
     const VecX<double> none = x_bar;
-    step(w, c.theta.data(), x.data(), c.u.data(), s, next.data());
+    step(w, {c.theta.data(), x.data(), c.u.data()}, s, next.data());
     s.clear_bars();
     double sum = 0;
     for (int n = 0; n < static_cast<int>(s.contacts.points.size()); ++n) {
@@ -77,8 +77,8 @@ std::pair<double, VecX<double>> force_under(const AnalyticCase& c, const VecX<do
         sum += s.impulses.lambda[row] / c.time_step();
         s.impulses.lambda_bar[row] = 1 / c.time_step();
     }
-    step_adj(w, c.theta.data(), x.data(), c.u.data(), s, none.data(), theta_bar.data(), x_bar.data(),
-             u_bar.data());
+    step_adj(w, {c.theta.data(), x.data(), c.u.data()}, s, none.data(),
+             {theta_bar.data(), x_bar.data(), u_bar.data()});
     return {sum, theta_bar};
 }
 
@@ -199,7 +199,7 @@ TEST_CASE(
             c.v("ball", 1) = 1;
             StepScratch<double> s(c.world);
             VecX<double> next(c.world.nx());
-            step(c.world, c.theta.data(), c.x.data(), c.u.data(), s, next.data());
+            step(c.world, {c.theta.data(), c.x.data(), c.u.data()}, s, next.data());
             REQUIRE(s.contacts.points.size() == 2);
             REQUIRE(s.impulses.status.size() == 1);
             CHECK(s.impulses.status[0] != SolverStatus::unsolved);

@@ -13,7 +13,7 @@ using namespace costate;
 namespace {
 
 // Inputs of a step, or a direction of them, or their covector.
-struct StepInputs {
+struct StepAt {
     VecX<double> theta, x, u;
 };
 
@@ -24,16 +24,16 @@ struct StepSlope {
     bool smooth = false;
 };
 
-StepSlope slope_through_step(const World& w, const StepInputs& at, const VecX<double>& weights,
-                             const StepInputs& d, StepScratch<double>& s) {
+StepSlope slope_through_step(const World& w, const StepAt& at, const VecX<double>& weights, const StepAt& d,
+                             StepScratch<double>& s) {
     const auto& [theta, x, u] = at;
     VecX<double> next(w.nx()), moved(w.nx()), start(w.nx()), apart(w.ndx());
-    step(w, theta.data(), x.data(), u.data(), s, next.data());
+    step(w, {theta.data(), x.data(), u.data()}, s, next.data());
     const std::uint64_t branches = branch_hash(s);
     s.clear_bars();
-    StepInputs bar{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu())};
-    step_adj(w, theta.data(), x.data(), u.data(), s, weights.data(), bar.theta.data(), bar.x.data(),
-             bar.u.data());
+    StepAt bar{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu())};
+    step_adj(w, {theta.data(), x.data(), u.data()}, s, weights.data(),
+             {bar.theta.data(), bar.x.data(), bar.u.data()});
     StepSlope slope;
     slope.adjoint = bar.theta.dot(d.theta) + bar.x.dot(d.x) + bar.u.dot(d.u);
     // Central differences with steps from 1e-7 up to the next branch, each extrapolated with the previous
@@ -46,7 +46,7 @@ StepSlope slope_through_step(const World& w, const StepInputs& at, const VecX<do
             const VecX<double> theta_moved = theta + length * d.theta, u_moved = u + length * d.u,
                                x_moved = length * d.x;
             retract_state(w, x.data(), x_moved.data(), start.data());
-            step(w, theta_moved.data(), start.data(), u_moved.data(), s, moved.data());
+            step(w, {theta_moved.data(), start.data(), u_moved.data()}, s, moved.data());
             if (branch_hash(s) != branches) return slope;
             state_difference(w, next.data(), moved.data(), apart.data());
             side[sign] = weights.dot(apart);
@@ -71,13 +71,13 @@ bool bears(const StepScratch<double>& s) {
 }
 
 // States of a scene with a loaded contact, spread over its first steps, with their controls.
-std::vector<StepInputs> bearing_states(const Scene& s, size_t most) {
-    std::vector<StepInputs> all, chosen;
+std::vector<StepAt> bearing_states(const Scene& s, size_t most) {
+    std::vector<StepAt> all, chosen;
     StepScratch<double> scratch(s.world);
     VecX<double> x = s.x0, next(x.size()), u(s.world.nu());
     for (int t = 0; t < s.steps && (t < 300 || all.empty()); ++t, x.swap(next)) {
         s.plan.evaluate(s.z0.data(), t, u.data());
-        step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
+        step(s.world, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
         if (bears(scratch)) all.push_back({s.theta, x, u});
     }
     for (size_t i = 0; i < std::min(most, all.size()); ++i)
@@ -106,23 +106,23 @@ Compared compare_slopes(const std::vector<SolverType>& solvers, unsigned seed) {
         World& w = s.world;
         if (w.settings.warm_start) continue;
         w.settings.complementarity_aware = false;
-        std::vector<StepInputs> states_of_scene = bearing_states(s, 6);
+        std::vector<StepAt> states_of_scene = bearing_states(s, 6);
         if (states_of_scene.empty()) continue;
         CAPTURE(name);
         w.settings.gradient = ImpulseGradient::implicit;
         StepScratch<double> scratch(w);
-        const StepInputs none{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()),
-                              VecX<double>::Zero(w.nu())};
-        for (StepInputs& at : states_of_scene) {
+        const StepAt none{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()),
+                          VecX<double>::Zero(w.nu())};
+        for (StepAt& at : states_of_scene) {
             at.x.segment(w.nq(), w.nv()) += 0.02 * random(w.nv());
             ++all.states;
             for (const SolverType solver : solvers) {
                 w.settings.solver = solver;
                 w.settings.sweeps = all.states % 2 == 0 ? 30 : 300;  // 30 are often too few, 300 often enough
                 const VecX<double> weights = random(w.ndx());
-                for (const StepInputs& d : {StepInputs{none.theta, random(w.ndx()), none.u},
-                                            {none.theta, none.x, random(w.nu())},
-                                            {at.theta.cwiseProduct(random(w.np())), none.x, none.u}}) {
+                for (const StepAt& d : {StepAt{none.theta, random(w.ndx()), none.u},
+                                        {none.theta, none.x, random(w.nu())},
+                                        {at.theta.cwiseProduct(random(w.np())), none.x, none.u}}) {
                     const StepSlope slope = slope_through_step(w, at, weights, d, scratch);
                     ++all.tried;
                     if (!slope.smooth) continue;

@@ -16,7 +16,7 @@ ToyState state_with_all_joint_rows(Rng& g) {
         ToyState t = toy_joint_row_state(static_cast<unsigned>(g.engine()), settings);
         StepScratch<double> s(t.world);
         VecX<double> next(t.world.nx());
-        step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
+        step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
         for (const RowBlock& b : s.rows.blocks)
             if (b.kind == RowKind::ball_limit) return t;
     }

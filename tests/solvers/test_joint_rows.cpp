@@ -43,7 +43,7 @@ struct RowTrial {
     void run(int steps) {
         VecX<double> next(w.nx());
         for (int k = 0; k < steps; ++k, x.swap(next))
-            step(w, theta.data(), x.data(), u.data(), s, next.data());
+            step(w, {theta.data(), x.data(), u.data()}, s, next.data());
         REQUIRE(x.allFinite());
     }
     double error() const {

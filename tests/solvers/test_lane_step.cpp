@@ -84,7 +84,7 @@ struct LanePaths {
         int rows = -1;
         for (size_t i = 0; i < width; ++i) {
             CAPTURE(i);
-            step(w, parameters[i], x[i].data(), u[i].data(), scratch, x_next[i].data());
+            step(w, {parameters[i], x[i].data(), u[i].data()}, scratch, x_next[i].data());
             differing_rows += rows >= 0 && rows != scratch.rows.count;
             rows = scratch.rows.count;
             if (together) {
@@ -98,8 +98,8 @@ struct LanePaths {
                 x_bar[i].setZero();
                 u_bar[i].setZero();
                 scratch.clear_bars();
-                step_adj(w, parameters[i], x[i].data(), u[i].data(), scratch, bar[i].data(),
-                         theta_bar[i].data(), x_bar[i].data(), u_bar[i].data());
+                step_adj(w, {parameters[i], x[i].data(), u[i].data()}, scratch, bar[i].data(),
+                         {theta_bar[i].data(), x_bar[i].data(), u_bar[i].data()});
                 CHECK(same(lane_of(theta_all, i), theta_bar[i]));
                 CHECK(same(lane_of(x_bar_all, i), x_bar[i]));
                 CHECK(same(lane_of(u_bar_all, i), u_bar[i]));

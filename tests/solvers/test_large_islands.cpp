@@ -75,13 +75,13 @@ Result step_and_pull_back(Heap heap, int max_dense_rows) {
     w.settings.max_dense_rows = max_dense_rows;
     StepScratch<double> s(w);
     Result r{VecX<double>(w.nx()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.np())};
-    step(w, heap.theta.data(), heap.x.data(), heap.u.data(), s, r.next.data());
+    step(w, {heap.theta.data(), heap.x.data(), heap.u.data()}, s, r.next.data());
     s.clear_bars();
     Rng g(3);
     const VecX<double> next_bar = random_vector(w.ndx(), g, Regime::random);
     VecX<double> u_bar(0);
-    step_adj(w, heap.theta.data(), heap.x.data(), heap.u.data(), s, next_bar.data(), r.theta_bar.data(),
-             r.x_bar.data(), u_bar.data());
+    step_adj(w, {heap.theta.data(), heap.x.data(), heap.u.data()}, s, next_bar.data(),
+             {r.theta_bar.data(), r.x_bar.data(), u_bar.data()});
     r.residual = solver_residual(w, s);
     r.factored = s.rows.islands.front().factored;
     r.swept = s.impulses.any_swept();
@@ -192,7 +192,7 @@ TEST_CASE(
     VecX<double> next(w.nx());
     double deepest[2] = {0, 0};
     for (int t = 0; t <= 100; ++t) {
-        step(w, heap.theta.data(), heap.x.data(), heap.u.data(), s, next.data());
+        step(w, {heap.theta.data(), heap.x.data(), heap.u.data()}, s, next.data());
         if (t == 0)
             heap.x.tail(w.nv()).setZero();
         else
@@ -215,7 +215,7 @@ TEST_CASE("a large island: a closed-form Jacobian is that of the adjoints") {
     StepScratch<double> s(w);
     VecX<double> next(w.nx());
     StepJacobian closed(w), adjoints(w);
-    step(w, heap.theta.data(), heap.x.data(), heap.u.data(), s, next.data());
+    step(w, {heap.theta.data(), heap.x.data(), heap.u.data()}, s, next.data());
     step_jacobian(w, heap.theta.data(), heap.x.data(), heap.u.data(), s, closed);
     step_jacobian_by_adjoints(w, heap.theta.data(), heap.x.data(), heap.u.data(), s, adjoints);
     CHECK((closed.by_x - adjoints.by_x).norm() <= 1e-9 * adjoints.by_x.norm());
@@ -229,7 +229,7 @@ TEST_CASE("a large island: a step of 216 spheres at one point") {
     Heap heap = sphere_heap(6, 2 * radius - 1e-6, settings);
     StepScratch<double> s(heap.world);
     VecX<double> next(heap.world.nx());
-    step(heap.world, heap.theta.data(), heap.x.data(), heap.u.data(), s, next.data());
+    step(heap.world, {heap.theta.data(), heap.x.data(), heap.u.data()}, s, next.data());
     CHECK(next.allFinite());
     CHECK(s.rows.islands.front().rows > 65000);
     CHECK(s.delassus.A.empty());
@@ -297,7 +297,7 @@ TEST_CASE(
     const VecX<double> u = VecX<double>::Zero(w.nu());
     const auto move = [&](SolverType solver, StepScratch<double>& s) {
         w.settings.solver = solver;
-        step(w, scene.theta.data(), x.data(), u.data(), s, next.data());
+        step(w, {scene.theta.data(), x.data(), u.data()}, s, next.data());
     };
     StepScratch<double> s(w);
     int large = 0, solved = 0;

@@ -141,7 +141,7 @@ struct Outcomes {
 // Steps from x to `next` and checks the laws on all islands.
 void check_step(const World& w, FrictionLaw law, const VecX<double>& theta, const VecX<double>& x,
                 const VecX<double>& u, StepScratch<double>& s, VecX<double>& next, Outcomes& outcomes) {
-    step(w, theta.data(), x.data(), u.data(), s, next.data());
+    step(w, {theta.data(), x.data(), u.data()}, s, next.data());
     REQUIRE(next.allFinite());
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
@@ -260,7 +260,7 @@ TEST_CASE("laws: contact that its joint cannot open carries no impulse and holds
         StepScratch<double> s(scene.world);
         VecX<double> next(scene.world.nx());
         const VecX<double> u = VecX<double>::Constant(1, 1.0);
-        step(scene.world, scene.theta.data(), scene.x0.data(), u.data(), s, next.data());
+        step(scene.world, {scene.theta.data(), scene.x0.data(), u.data()}, s, next.data());
         CHECK(!s.rows.blocks.empty());
         for (const double impulse : s.impulses.lambda)
             CHECK(impulse == 0);

@@ -134,7 +134,7 @@ TEST_CASE(
         int guessed = 0, solved = 0;
         for (int k = 0; k < scene.steps; ++k, x.swap(next)) {
             scene.plan.evaluate(scene.z0.data(), k, u.data());
-            step(scene.world, scene.theta.data(), x.data(), u.data(), scratch, next.data());
+            step(scene.world, {scene.theta.data(), x.data(), u.data()}, scratch, next.data());
             for (const SolverStatus status : scratch.impulses.status) {
                 ++solved;
                 guessed += status == SolverStatus::guessed;

@@ -178,11 +178,11 @@ TEST_CASE("recovery: an equality that is met exactly has the derivative of its r
                          none(0);
             x << 0.3 + error, 0.3, 0, 0;
             StepScratch<double> s(scene.world);
-            step(scene.world, scene.theta.data(), x.data(), none.data(), s, next.data());
+            step(scene.world, {scene.theta.data(), x.data(), none.data()}, s, next.data());
             CHECK(next[0] == doctest::Approx(x[0] - expected * error).epsilon(1e-12));
             s.clear_bars();
-            step_adj(scene.world, scene.theta.data(), x.data(), none.data(), s, x_next_bar.data(),
-                     theta_bar.data(), x_bar.data(), none.data());
+            step_adj(scene.world, {scene.theta.data(), x.data(), none.data()}, s, x_next_bar.data(),
+                     {theta_bar.data(), x_bar.data(), none.data()});
             CHECK(x_bar[0] == doctest::Approx(1 - expected).epsilon(1e-9));
             CHECK(x_bar[1] == doctest::Approx(expected).epsilon(1e-9));
         }

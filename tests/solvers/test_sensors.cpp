@@ -148,16 +148,16 @@ struct SensorPass : ContactStage {
         return count;
     }
     void run_duals() override {
-        step(w, theta.data(), x.data(), u.data(), d, x_next.data());
-        sensor_values(w, theta.data(), x.data(), u.data(), d, scratch_dual, y.data());
+        step(w, {theta.data(), x.data(), u.data()}, d, x_next.data());
+        sensor_values(w, {theta.data(), x.data(), u.data()}, d, scratch_dual, y.data());
     }
     void run_adjoint() override {
         std::vector<double> values(y.size());
-        sensor_values(w, t.theta.data(), t.x.data(), t.u.data(), s, scratch, values.data());
-        sensor_values_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, scratch, y_bar.data(),
-                          theta_bar.data(), x_bar.data(), u_bar.data(), x_next_bar.data());
-        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, x_next_bar.data(), theta_bar.data(),
-                 x_bar.data(), u_bar.data());
+        sensor_values(w, {t.theta.data(), t.x.data(), t.u.data()}, s, scratch, values.data());
+        sensor_values_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, scratch, y_bar.data(),
+                          {theta_bar.data(), x_bar.data(), u_bar.data()}, x_next_bar.data());
+        step_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, x_next_bar.data(),
+                 {theta_bar.data(), x_bar.data(), u_bar.data()});
     }
 };
 
@@ -295,15 +295,15 @@ void check_toy_sensors(ToyState t, unsigned seed) {
     StepScratch<double> s(w);
     SensorScratch<double> scratch(w);
     VecX<double> next(w.nx()), y(w.ny());
-    step(w, t.theta.data(), t.x.data(), t.u.data(), s, next.data(), wrenches.data());
-    sensor_values(w, t.theta.data(), t.x.data(), t.u.data(), s, scratch, y.data());
+    step(w, {t.theta.data(), t.x.data(), t.u.data(), wrenches.data()}, s, next.data());
+    sensor_values(w, {t.theta.data(), t.x.data(), t.u.data()}, s, scratch, y.data());
     StepBars bar{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu())};
     VecX<double> next_bar = VecX<double>::Zero(w.ndx()), wrenches_bar = VecX<double>::Zero(wrenches.size());
     s.clear_bars();
-    sensor_values_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, scratch, y_bar.data(), bar.theta.data(),
-                      bar.x.data(), bar.u.data(), next_bar.data());
-    step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), bar.theta.data(), bar.x.data(),
-             bar.u.data(), wrenches.data(), wrenches_bar.data());
+    sensor_values_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, scratch, y_bar.data(),
+                      {bar.theta.data(), bar.x.data(), bar.u.data()}, next_bar.data());
+    step_adj(w, {t.theta.data(), t.x.data(), t.u.data(), wrenches.data()}, s, next_bar.data(),
+             {bar.theta.data(), bar.x.data(), bar.u.data(), wrenches_bar.data()});
 
     StepScratch<D> d(w);
     SensorScratch<D> scratch_dual(w);
@@ -315,9 +315,9 @@ void check_toy_sensors(ToyState t, unsigned seed) {
         const VecX<D> theta = lift_vector(t.theta, dtheta.data()), x = lift_state(w.model, t.x, dx.data()),
                       u = lift_vector(t.u, du.data()), pushed = lift_vector(wrenches, dw.data());
         VecX<D> next_dual(w.nx()), y_dual(w.ny());
-        step(w, theta.data(), x.data(), u.data(), d, next_dual.data(), pushed.data());
+        step(w, {theta.data(), x.data(), u.data(), pushed.data()}, d, next_dual.data());
         if (!same_branches(s, d)) continue;
-        sensor_values(w, theta.data(), x.data(), u.data(), d, scratch_dual, y_dual.data());
+        sensor_values(w, {theta.data(), x.data(), u.data()}, d, scratch_dual, y_dual.data());
         double forward = 0, size = 0;
         for (Eigen::Index i = 0; i < y.size(); ++i) {
             CHECK(y_dual[i].v == doctest::Approx(y[i]).epsilon(1e-9));

@@ -178,7 +178,7 @@ TEST_CASE("soft constraints: a ball rests at the depth at which the reference ba
     x[2] = 0.1;
     StepScratch<double> s(w);
     for (int i = 0; i < 2000; ++i) {
-        step(w, theta.data(), x.data(), u.data(), s, next.data());
+        step(w, {theta.data(), x.data(), u.data()}, s, next.data());
         x = next;
     }
     // MuJoCo's defaults: t = 0.02, zeta = 1, d from 0.9 to 0.95 within 1 mm, in halves of parabolas. At rest

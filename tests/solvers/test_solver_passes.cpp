@@ -312,10 +312,10 @@ template <ForwardDynamics dynamics> struct StepPass : ContactStage {
                                   s.contacts.points_bar[c].geometry.normal);
         }
     }
-    void run_duals() override { step(w, theta.data(), x.data(), u.data(), d, x_next.data()); }
+    void run_duals() override { step(w, {theta.data(), x.data(), u.data()}, d, x_next.data()); }
     void run_adjoint() override {
-        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, x_next_bar.data(), theta_bar.data(),
-                 x_bar.data(), u_bar.data());
+        step_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, x_next_bar.data(),
+                 {theta_bar.data(), x_bar.data(), u_bar.data()});
     }
 };
 

@@ -245,7 +245,7 @@ TEST_CASE("step: is a pure function of its arguments") {
         const VecX<double> expected = run_step(t, fresh);
         VecX<double> next(t.world.nx());
         for (int k = 0; k < 3; ++k)
-            step(t.world, t.theta.data(), other.x.data(), other.u.data(), used, next.data());
+            step(t.world, {t.theta.data(), other.x.data(), other.u.data()}, used, next.data());
         CHECK(run_step(t, used) == expected);
         CHECK(branch_hash(used) == branch_hash(fresh));
     }

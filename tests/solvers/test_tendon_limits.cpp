@@ -73,7 +73,7 @@ VecX<double> after_a_step(const Scene& scene, const std::vector<double>& q, cons
     VecX<double> x(scene.world.nx()), next = x;
     x << Eigen::Map<const VecX<double>>(q.data(), scene.world.nq()),
         Eigen::Map<const VecX<double>>(v.data(), scene.world.nv());
-    step<double>(scene.world, scene.theta.data(), x.data(), nullptr, s, next.data());
+    step<double>(scene.world, {scene.theta.data(), x.data(), nullptr}, s, next.data());
     return next;
 }
 

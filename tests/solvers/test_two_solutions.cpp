@@ -32,7 +32,7 @@ TEST_CASE("a step on dual numbers has the solution of the step on doubles, where
     VecX<double> next(w.nx());
     const VecX<double> u(0);
     // two solutions: it slides on, or it sticks
-    step(w, scene.theta.data(), scene.x0.data(), u.data(), s, next.data());
+    step(w, {scene.theta.data(), scene.x0.data(), u.data()}, s, next.data());
     REQUIRE(s.impulses.lambda.size() == 3);
     CHECK(s.impulses.lambda[0] == 0);
     const double slides = next[nq];
@@ -50,7 +50,7 @@ TEST_CASE("a step on dual numbers has the solution of the step on doubles, where
     x[nq].d = 1;
     for (const bool stick : {false, true}) {
         duals.impulses.found = stick ? &sticking : &s.impulses;
-        step(w, theta.data(), x.data(), u_dual.data(), duals, x_next.data());
+        step(w, {theta.data(), x.data(), u_dual.data()}, duals, x_next.data());
         CHECK(std::abs(x_next[nq].v - slides) == doctest::Approx(stick ? 0.4663 : 0).epsilon(1e-3));
         CHECK(x_next[nq].d == doctest::Approx(stick ? 1 - 2.8 / 6 : 1).epsilon(1e-4));
     }
@@ -73,7 +73,7 @@ TEST_CASE("a step on dual numbers has the contacts and the waiting blocks of the
     const World& w = scene.world;
     StepScratch<double> s(w);
     VecX<double> next(w.nx());
-    step(w, scene.theta.data(), scene.x0.data(), static_cast<const double*>(nullptr), s, next.data());
+    step(w, {scene.theta.data(), scene.x0.data(), static_cast<const double*>(nullptr)}, s, next.data());
     REQUIRE(s.contacts.points.size() == 4);
     REQUIRE(s.impulses.lambda.size() == 12);
 
@@ -85,7 +85,7 @@ TEST_CASE("a step on dual numbers has the contacts and the waiting blocks of the
     duals.found = &s;
     const VecX<D> theta = scene.theta.cast<D>(), x = scene.x0.cast<D>();
     VecX<D> x_next(w.nx());
-    step(w, theta.data(), x.data(), static_cast<const D*>(nullptr), duals, x_next.data());
+    step(w, {theta.data(), x.data(), static_cast<const D*>(nullptr)}, duals, x_next.data());
     CHECK(duals.contacts.points.size() == 3);
     CHECK(duals.impulses.lambda.size() == 3);
     CHECK(duals.rows.contact_row == std::vector<int>{-1, 0, -1});

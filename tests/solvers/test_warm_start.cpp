@@ -21,7 +21,7 @@ ToyState warm_state(Rng& g, Regime r) {
     t.x.conservativeResizeLike(VecX<double>::Zero(w.nx()));
     StepScratch<double> s(w);
     VecX<double> next(w.nx());
-    step(w, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
+    step(w, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
     t.x.tail(w.warm_numbers()) = next.tail(w.warm_numbers());
     for (int i = w.nx() - w.warm_numbers() + w.warm_contacts(); i < w.nx(); ++i)
         t.x[i] *= 1 + 0.1 * g.normal();
@@ -76,10 +76,10 @@ struct WarmStepPass : WarmStage {
              [this](const double* c) { std::copy(c, c + 2 * w.nv(), x_next_bar.data()); }});
         out.add<double>(x_next.data() + first_impulse(), x_next_bar.data() + first_impulse_bar(), kept());
     }
-    void run_duals() override { step(w, theta.data(), x.data(), u.data(), d, x_next.data()); }
+    void run_duals() override { step(w, {theta.data(), x.data(), u.data()}, d, x_next.data()); }
     void run_adjoint() override {
-        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, x_next_bar.data(), theta_bar.data(),
-                 x_bar.data(), u_bar.data());
+        step_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, x_next_bar.data(),
+                 {theta_bar.data(), x_bar.data(), u_bar.data()});
     }
 };
 
@@ -137,9 +137,9 @@ TEST_CASE("warm start: a step is still a pure function, and contacts beyond the 
     ToyState t = warm_state(g, Regime::random);
     StepScratch<double> fresh(t.world), used(t.world);
     VecX<double> first(t.world.nx()), again(t.world.nx());
-    step(t.world, t.theta.data(), t.x.data(), t.u.data(), fresh, first.data());
-    step(t.world, t.theta.data(), first.data(), t.u.data(), used, again.data());
-    step(t.world, t.theta.data(), t.x.data(), t.u.data(), used, again.data());
+    step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, fresh, first.data());
+    step(t.world, {t.theta.data(), first.data(), t.u.data()}, used, again.data());
+    step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, used, again.data());
     CHECK(first == again);
     CHECK(branch_hash(fresh) == branch_hash(used));
     t.world.settings.warm_contacts = 1;
@@ -147,11 +147,11 @@ TEST_CASE("warm start: a step is still a pure function, and contacts beyond the 
     t.x.tail(t.world.warm_numbers()).setZero();
     StepScratch<double> s(t.world);
     VecX<double> next(t.world.nx());
-    step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
+    step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
     REQUIRE(s.contacts.points.size() > 1);
     CHECK(next[t.world.nq() + t.world.nv()] == feature_key(s.contacts.points[0].features));
     t.x.tail(t.world.warm_numbers()) = next.tail(t.world.warm_numbers());
-    step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
+    step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
     for (size_t n = 0; n < s.rows.blocks.size(); ++n)
         if (s.rows.blocks[n].kind == RowKind::contact)
             CHECK((s.impulses.warm[n] >= 0) == (s.rows.blocks[n].index == 0));

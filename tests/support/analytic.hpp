@@ -243,10 +243,10 @@ inline MotionJacobian step_jacobian(const AnalyticCase& c, const VecX<double>& x
         const VecX<double> seed = VecX<double>::Unit(w.ndx(), row);
         VecX<double> x_bar = VecX<double>::Zero(w.ndx()), theta_bar = VecX<double>::Zero(w.np()),
                      u_bar = VecX<double>::Zero(w.nu());
-        step(w, c.theta.data(), x.data(), c.u.data(), s, J.next.data());
+        step(w, {c.theta.data(), x.data(), c.u.data()}, s, J.next.data());
         s.clear_bars();
-        step_adj(w, c.theta.data(), x.data(), c.u.data(), s, seed.data(), theta_bar.data(), x_bar.data(),
-                 u_bar.data());
+        step_adj(w, {c.theta.data(), x.data(), c.u.data()}, s, seed.data(),
+                 {theta_bar.data(), x_bar.data(), u_bar.data()});
         J.x.row(row) = x_bar.transpose();
         J.theta.row(row) = theta_bar.transpose();
         J.u.row(row) = u_bar.transpose();

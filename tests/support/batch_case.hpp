@@ -66,7 +66,7 @@ inline void call_singly(const BatchCase& c, size_t e, const double* theta, int s
     const auto row = [&](int t) { return static_cast<size_t>(t) * batch_size + e; };
     for (int k = 0; k < batch_steps * substeps; ++k) {
         x.emplace_back(c.w.nx());
-        step(c.w, theta, x[x.size() - 2].data(), c.u.data() + row(k / substeps) * c.nu, s, x.back().data());
+        step(c.w, {theta, x[x.size() - 2].data(), c.u.data() + row(k / substeps) * c.nu}, s, x.back().data());
         const SolverOutcome solved = solver_outcome(c.w, s);
         out.residual[e] = std::max(out.residual[e], solved.residual);
         out.unconverged[e] += solved.converged ? 0 : 1;
@@ -82,9 +82,9 @@ inline void call_singly(const BatchCase& c, size_t e, const double* theta, int s
         for (int k = substeps; k-- > 0;) {
             VecX<double> x_bar = VecX<double>::Zero(c.w.ndx()), of_step = VecX<double>::Zero(c.w.np());
             const double *from = x[t * substeps + k].data(), *u = c.u.data() + row(t) * c.nu;
-            step(c.w, theta, from, u, s, next.data());
+            step(c.w, {theta, from, u}, s, next.data());
             s.clear_bars();
-            step_adj(c.w, theta, from, u, s, bar.data(), of_step.data(), x_bar.data(), u_bar.data());
+            step_adj(c.w, {theta, from, u}, s, bar.data(), {of_step.data(), x_bar.data(), u_bar.data()});
             bar = x_bar;
             of_control_step += of_step;
         }

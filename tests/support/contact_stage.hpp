@@ -54,7 +54,7 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
         q[m.limits[1].q] = t.theta[m.limits[1].range.upper] + std::abs(0.01 * g.normal());
         StepScratch<double> s(t.world);
         VecX<double> next(t.world.nx());
-        step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
+        step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
         if (!is_busy(t.world, s)) continue;
         const double speed = r == Regime::neutral ? 0 : (r == Regime::near_neutral ? 1e-8 : 1);
         t.x.tail(m.nv) *= speed;
@@ -78,7 +78,7 @@ inline ToyState pyramid_state(Rng& g) {
             toy_contact_state(static_cast<unsigned>(g.engine()), soft_sweeping(FrictionCone::pyramidal));
         StepScratch<double> s(t.world);
         VecX<double> next(t.world.nx());
-        step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
+        step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
         bool plain = false, couples = false, capsule = false;
         for (const RowBlock& b : s.rows.blocks) {
             if (b.kind != RowKind::contact || contact_normal_impulse(s, b.index) == 0) continue;
@@ -131,8 +131,8 @@ struct ContactStage : StagePass {
           next(w.nx()) {
         t.world.settings.forward_dynamics = dynamics;
         t.world.settings.max_dense_rows = max_dense_rows;
-        step(w, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
-        step(w, theta.data(), x.data(), u.data(), d, x_next.data());
+        step(w, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
+        step(w, {theta.data(), x.data(), u.data()}, d, x_next.data());
         M = unfactored(m, s.free_motion.M);
         M_dual = unfactored(m, d.free_motion.M);
         ContactStage::clear_bars();

@@ -21,7 +21,7 @@ inline double apart(const StepJacobian::Matrix& A, const StepJacobian::Matrix& B
 
 inline VecX<double> run_step(const ToyState& t, StepScratch<double>& s) {
     VecX<double> next(t.world.nx());
-    step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
+    step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
     return next;
 }
 
@@ -30,8 +30,8 @@ inline StepBars step_bars(const ToyState& t, StepScratch<double>& s, const VecX<
     s.clear_bars();
     StepBars b{VecX<double>::Zero(t.world.np()), VecX<double>::Zero(t.world.ndx()),
                VecX<double>::Zero(t.world.nu())};
-    step_adj(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), b.theta.data(), b.x.data(),
-             b.u.data());
+    step_adj(t.world, {t.theta.data(), t.x.data(), t.u.data()}, s, next_bar.data(),
+             {b.theta.data(), b.x.data(), b.u.data()});
     return b;
 }
 
@@ -46,7 +46,7 @@ inline VecX<double> push_step(const ToyState& t, StepScratch<D>& s, const VecX<d
     const VecX<D> theta = lift_vector(t.theta, dtheta.data()), x = lift_state(t.world.model, t.x, dx.data()),
                   u = lift_vector(t.u, du.data());
     VecX<D> next(t.world.nx());
-    step(t.world, theta.data(), x.data(), u.data(), s, next.data());
+    step(t.world, {theta.data(), x.data(), u.data()}, s, next.data());
     return state_tangent(t.world.model, next);
 }
 

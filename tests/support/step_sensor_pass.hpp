@@ -60,8 +60,8 @@ struct StepSensorPass {
         SensorScratch<D> sensor_scratch(w);
         VecX<D> next(w.nx());
         std::vector<D> y(w.ny());
-        step(w, theta.data(), x.data(), u.data(), scratch, next.data());
-        sensor_values(w, theta.data(), x.data(), u.data(), scratch, sensor_scratch, y.data());
+        step(w, {theta.data(), x.data(), u.data()}, scratch, next.data());
+        sensor_values(w, {theta.data(), x.data(), u.data()}, scratch, sensor_scratch, y.data());
         const VecX<double> next_dot = state_tangent(w.model, next);
         Covector out(next_dot.begin(), next_dot.end());
         for (const D& each : y)
@@ -77,12 +77,12 @@ struct StepSensorPass {
                      next_bar = Eigen::Map<const VecX<double>>(y_bar.data(), nx);
         std::vector<double> y(w.ny());
         run_step(t, s);
-        sensor_values(w, t.theta.data(), t.x.data(), t.u.data(), s, sensors, y.data());
+        sensor_values(w, {t.theta.data(), t.x.data(), t.u.data()}, s, sensors, y.data());
         s.clear_bars();
-        sensor_values_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, sensors, y_bar.data() + nx,
-                          theta_bar.data(), x_bar.data(), u_bar.data(), next_bar.data());
-        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), theta_bar.data(),
-                 x_bar.data(), u_bar.data());
+        sensor_values_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, sensors, y_bar.data() + nx,
+                          {theta_bar.data(), x_bar.data(), u_bar.data()}, next_bar.data());
+        step_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, next_bar.data(),
+                 {theta_bar.data(), x_bar.data(), u_bar.data()});
         Covector out(x_bar.begin(), x_bar.end());
         out.insert(out.end(), u_bar.begin(), u_bar.end());
         out.push_back(theta_bar.dot(direction));

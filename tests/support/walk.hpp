@@ -13,7 +13,7 @@ template <class Each> VecX<double> walk(const Scene& s, int steps, Each&& each) 
     VecX<double> x = s.x0, next(x.size()), u(s.world.nu());
     for (int t = 0; t < steps; ++t, x.swap(next)) {
         s.plan.evaluate(s.z0.data(), t, u.data());
-        step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
+        step(s.world, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
         each(x, scratch);
     }
     return x;

@@ -46,11 +46,11 @@ template <class T> T rollout_loss(const Scene& s, int steps, const T* variables)
     T loss(0);
     for (int t = 0; t < steps; ++t, x.swap(x_next)) {
         s.plan.evaluate(z, t, u.data());
-        step(w, theta, x.data(), u.data(), scratch, x_next.data());
-        loss += objective_value(w, s.objective, true, t, theta, x.data(), u.data(), scratch);
+        step(w, {theta, x.data(), u.data()}, scratch, x_next.data());
+        loss += objective_value(w, s.objective, true, t, {theta, x.data(), u.data()}, scratch);
     }
     observe(w, theta, x.data(), scratch);
-    return loss + objective_value<T>(w, s.objective, false, steps, theta, x.data(), nullptr, scratch);
+    return loss + objective_value<T>(w, s.objective, false, steps, {theta, x.data(), nullptr}, scratch);
 }
 
 }  // namespace costate

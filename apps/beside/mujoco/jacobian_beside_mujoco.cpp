@@ -104,7 +104,7 @@ void of_many(const World& w, const VecX<double>& theta, const VecX<double>& x, c
     cost.single = median_us([&] {
                       for (int e = 0; e < states; ++e) {
                           const double* from = at.data() + e * nx;
-                          step(w, theta.data(), from, u.data(), scratch, next.data());
+                          step(w, {theta.data(), from, u.data()}, scratch, next.data());
                           step_jacobian(w, theta.data(), from, u.data(), scratch, J);
                       }
                   }) /
@@ -120,10 +120,11 @@ Cost of_costate(const std::string& name) {
     VecX<double> x = s.x0, next(w.nx()), u(w.nu());
     for (int t = 0; t < settling_steps; ++t, x.swap(next)) {
         s.plan.evaluate(s.z0.data(), t, u.data());
-        step(w, s.theta.data(), x.data(), u.data(), scratch, next.data());
+        step(w, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
     }
-    const double forward =
-        median_us([&] { step(w, s.theta.data(), x.data(), u.data(), scratch, next.data()); });
+    const double forward = median_us([&] {
+        step(w, {s.theta.data(), x.data(), u.data()}, scratch, next.data());
+    });
     const double jacobian =
         median_us([&] { step_jacobian(w, s.theta.data(), x.data(), u.data(), scratch, J); });
     Cost cost{.step = forward, .jacobian = jacobian, .rows = scratch.rows.count};

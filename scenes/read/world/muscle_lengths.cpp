@@ -61,7 +61,7 @@ std::optional<std::pair<double, double>> watch(const WorldInput& input, double s
             lengths.first = std::min(lengths.first, at.length(0));
             lengths.second = std::max(lengths.second, at.length(0));
         }
-        step(w, theta.data(), x.data(), &u, scratch, next.data());
+        step(w, {theta.data(), x.data(), &u}, scratch, next.data());
         if (!next.allFinite()) return {};
         x.swap(next);
     }
