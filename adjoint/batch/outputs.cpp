@@ -57,7 +57,7 @@ void pull_back_outputs(const World& w, const StepInputs<double>& in, bool step, 
     if (x_next_bar) next_bar = Eigen::Map<const VecX<double>>(x_next_bar, w.ndx());
     const StepInputBars<double> bar{out.theta, out.x, out.u ? out.u : unused.data(), out.wrenches};
     s.step.clear_bars();
-    if (y_bar) sensor_values_adj(w, in, s.step, s.sensors, y_bar, bar, next_bar.data());
+    if (y_bar) sensor_values_adj(w, in, s.step, s.sensors, y_bar, bar);
     if (step || w.sensors_read_step())
         step_adj(w, in, s.step, next_bar.data(), bar);
     else

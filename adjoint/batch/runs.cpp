@@ -81,6 +81,7 @@ struct Batch::RunReverse {
     std::vector<double> y, y_bar;       // (n_env x ny)
     std::vector<double> states_bar;     // (n_env x state_bar_width)
     std::vector<unsigned char> finite;  // (n_env)
+    std::vector<double> none;           // (bodies x 6) zeros, if wrenches have a gradient but are not given
 
     RunReverse(Batch& batch, const BatchRun& r, const BatchSeeds& s, const BatchGradients& g, double* rows)
         : b(batch),
@@ -95,12 +96,13 @@ struct Batch::RunReverse {
           y(b.n_env() * b.world_.ny()),
           y_bar(y.size()),
           states_bar(b.n_env() * b.state_bar_width()),
-          finite(b.n_env(), 1) {}
+          finite(b.n_env(), 1),
+          none(g.wrenches_bar && !r.wrenches ? b.wrenches_width() : 0) {}
 
     size_t at(int t, size_t e) const { return t * b.n_env() + e; }
     const double* u(int t, size_t e) const { return run.u + at(t, e) * b.nu(); }
     const double* wrenches(int t, size_t e) const {
-        return part(run.wrenches, at(t, e) * b.wrenches_width());
+        return none.empty() ? part(run.wrenches, at(t, e) * b.wrenches_width()) : none.data();
     }
     double* of_env(std::vector<double>& all, size_t e, size_t width) const { return all.data() + e * width; }
 

@@ -43,6 +43,7 @@ int Batch::sensors_backward(const double* x, const double* u, const double* wren
                             const BatchGradients& out, ThetaBar of) {
     const size_t ny = world_.ny(), width = wrenches_width();
     double* const rows = theta_bar_rows(out.theta_bar, of);
+    const std::vector<double> none(width, 0);
     workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         const double* given = (x ? x : x_.data()) + e * nx();
         VecX<double> at(nx()), y(ny), u_bar = VecX<double>::Zero(nu()),
@@ -52,7 +53,7 @@ int Batch::sensors_backward(const double* x, const double* u, const double* wren
         theta_bar.setZero();
         worker.x_bar.setZero();
         const double *control = u ? u + e * nu() : nullptr,
-                     *pushed = wrenches ? wrenches + e * width : nullptr;
+                     *pushed = wrenches ? wrenches + e * width : (out.wrenches_bar ? none.data() : nullptr);
         const bool finite =
             read_sensors(worker, e, at.data(), control, pushed, y.data()) &&
             pull_back_sensors(worker, e, at.data(), control, pushed, y_bar + e * ny, worker.x_bar.data(),

@@ -52,7 +52,7 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
     observe(w, theta_d.data(), last, s);
     s.clear_bars();
     objective_value_adj<D>(w, objective, false, steps, {theta_d.data(), last, nullptr}, D(1), s,
-                           {theta_bar.data(), x_next_bar.data(), nullptr}, nullptr);
+                           {theta_bar.data(), x_next_bar.data(), nullptr});
     observe_adj(w, theta_d.data(), last, s, theta_bar.data(), x_next_bar.data());
     for (int t = steps; t-- > 0;) {
         const D* x = states.data() + t * nx;
@@ -62,7 +62,7 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
         x_bar.setZero();
         u_bar.setZero();
         objective_value_adj<D>(w, objective, true, t, {theta_d.data(), x, u.data()}, D(1), s,
-                               {theta_bar.data(), x_bar.data(), u_bar.data()}, x_next_bar.data());
+                               {theta_bar.data(), x_bar.data(), u_bar.data()});
         step_adj(w, {theta_d.data(), x, u.data()}, s, x_next_bar.data(),
                  {theta_bar.data(), x_bar.data(), u_bar.data()});
         plan.evaluate_adj(t, u_bar.data(), z_bar.data());

@@ -51,13 +51,13 @@ int residual_size(const Term& term) {
 #define INSTANTIATE(T)                                                                                       \
     template T term_value(const World&, const Term&, int, const StepInputs<T>&, const StepScratch<T>&);      \
     template void term_value_adj(const World&, const Term&, int, const StepInputs<T>&, const T&,             \
-                                 StepScratch<T>&, const StepInputBars<T>&, T*);                              \
+                                 StepScratch<T>&, const StepInputBars<T>&);                                  \
     template T term_share(const World&, const Term&, bool, int, const StepInputs<T>&,                        \
                           const StepScratch<T>&);                                                            \
     template T objective_value(const World&, const Objective&, bool, int, const StepInputs<T>&,              \
                                const StepScratch<T>&);                                                       \
     template void objective_value_adj(const World&, const Objective&, bool, int, const StepInputs<T>&,       \
-                                      const T&, StepScratch<T>&, const StepInputBars<T>&, T*);
+                                      const T&, StepScratch<T>&, const StepInputBars<T>&);
 INSTANTIATE(double)
 INSTANTIATE(Dual<double>)
 #undef INSTANTIATE

@@ -17,11 +17,10 @@ namespace costate {
 template <class T>
 T term_value(const World& w, const Term& term, int t, const StepInputs<T>& in, const StepScratch<T>& s);
 
-// Adds to the scratch's covectors (poses, velocities, inertias, impulses, contacts), to those of the inputs, and to
-// x_next_bar (2 nv), of the state after the step; it is null at the end.
+// Adds to the scratch's covectors (poses, velocities, inertias, impulses, contacts, v_next) and to those of the inputs.
 template <class T>
 void term_value_adj(const World& w, const Term& term, int t, const StepInputs<T>& in, const T& value_bar,
-                    StepScratch<T>& s, const StepInputBars<T>& bar, T* x_next_bar);
+                    StepScratch<T>& s, const StepInputBars<T>& bar);
 
 // The term's share of the loss at step t, or of the final state: w h l or w l; 0 if it does not count there.
 template <class T>
@@ -35,7 +34,7 @@ T objective_value(const World& w, const Objective& objective, bool running, int 
 template <class T>
 void objective_value_adj(const World& w, const Objective& objective, bool running, int t,
                          const StepInputs<T>& in, const T& value_bar, StepScratch<T>& s,
-                         const StepInputBars<T>& bar, T* x_next_bar);
+                         const StepInputBars<T>& bar);
 
 // Throws std::invalid_argument, naming the term, unless the objective is a sum of squares or a single final
 // distance.

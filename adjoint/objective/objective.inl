@@ -380,7 +380,7 @@ T term_value(const World& w, const Term& term, int t, const StepInputs<T>& in, c
 
 template <class T>
 void term_value_adj(const World& w, const Term& term, int t, const StepInputs<T>& in, const T& value_bar,
-                    StepScratch<T>& s, const StepInputBars<T>& bar, T* x_next_bar) {
+                    StepScratch<T>& s, const StepInputBars<T>& bar) {
     const T *theta = in.theta, *x = in.x, *u = in.u;
     switch (term.kind) {
         case TermKind::position:
@@ -452,7 +452,7 @@ void term_value_adj(const World& w, const Term& term, int t, const StepInputs<T>
                 VecX<T> y_bar = VecX<T>::Zero(out.size());
                 compared_value_adj(term, t, out, value_bar, y_bar);
                 if (multiply) y_bar = products_bar(y, y_bar);
-                sensor_values_adj(w, term.sensors, in, s, scratch, y_bar.data(), bar, x_next_bar);
+                sensor_values_adj(w, term.sensors, in, s, scratch, y_bar.data(), bar);
             }
             break;
     }
@@ -478,7 +478,7 @@ T objective_value(const World& w, const Objective& objective, bool running, int 
 template <class T>
 void objective_value_adj(const World& w, const Objective& objective, bool running, int t,
                          const StepInputs<T>& in, const T& value_bar, StepScratch<T>& s,
-                         const StepInputBars<T>& bar, T* x_next_bar) {
+                         const StepInputBars<T>& bar) {
     for (const Term& term : objective) {
         if (!counts(term, running, t)) continue;
         T term_bar = T(term.weight) * value_bar;
@@ -486,7 +486,7 @@ void objective_value_adj(const World& w, const Objective& objective, bool runnin
             w.h(bar.theta) += term_bar * term_value(w, term, t, in, s);
             term_bar *= w.h(in.theta);
         }
-        term_value_adj(w, term, t, in, term_bar, s, bar, x_next_bar);
+        term_value_adj(w, term, t, in, term_bar, s, bar);
     }
 }
 

@@ -70,7 +70,7 @@ void TermResiduals::add_gradient(const Term& term, int t, const double* theta, c
     VecX<double> x_next_bar = VecX<double>::Zero(w.ndx());
     const bool of_coordinates = is_of_coordinates(term);
     if (!of_coordinates) s.clear_bars();
-    term_value_adj<double>(w, term, t, {theta, x, u}, 1.0, s, {theta_bar, x_bar, u_bar}, x_next_bar.data());
+    term_value_adj<double>(w, term, t, {theta, x, u}, 1.0, s, {theta_bar, x_bar, u_bar});
     if (of_coordinates) return;
     if (!u || !reads_results(term))
         return observe_adj(w, theta, x, s, of_parameters_ ? theta_bar : nullptr, x_bar);

@@ -18,7 +18,6 @@ public:
           objective_(objective),
           step_(std::move(step)),
           scratch_(*static_cast<StepScratch<T>*>(step_->scratch())),
-          x_next_bar_(w.ndx()),
           wrenches_(w.pushes.empty() ? 0 : 6 * w.model.bodies.size()),
           wrenches_bar_(wrenches_) {}
 
@@ -35,11 +34,10 @@ public:
     bool run_adj(int t, const double* x, const double* u, const double* x_next_bar, double* theta_bar,
                  double* x_bar, double* u_bar) override try {
         step_->clear_bars();
-        std::copy_n(lanes(x_next_bar), x_next_bar_.size(), x_next_bar_.begin());
         objective_value_adj(world_, objective_, true, t, {theta(), lanes(x), lanes(u)}, T(1.0), scratch_,
-                            {lanes(theta_bar), lanes(x_bar), lanes(u_bar)}, x_next_bar_.data());
+                            {lanes(theta_bar), lanes(x_bar), lanes(u_bar)});
         std::fill(wrenches_bar_.begin(), wrenches_bar_.end(), T(0));
-        if (!step_->pull_back(x, u, numbers(x_next_bar_), theta_bar, x_bar, u_bar, wrenches_at(t),
+        if (!step_->pull_back(x, u, x_next_bar, theta_bar, x_bar, u_bar, wrenches_at(t),
                               numbers(wrenches_bar_)))
             return false;
         push_wrenches_adj(world_, t * world_.settings.time_step, wrenches_bar_.data(), lanes(theta_bar));
@@ -60,7 +58,7 @@ public:
         if (!step_->observe(x)) return false;
         step_->clear_bars();
         objective_value_adj<T>(world_, objective_, false, t, {theta(), lanes(x), nullptr}, T(1.0), scratch_,
-                               {lanes(theta_bar), lanes(x_bar), nullptr}, nullptr);
+                               {lanes(theta_bar), lanes(x_bar), nullptr});
         return step_->observe_adj(x, theta_bar, x_bar);
     } catch (const LanesPart&) {
         return false;
@@ -85,7 +83,6 @@ private:
     const Objective& objective_;
     std::unique_ptr<LaneStep> step_;
     StepScratch<T>& scratch_;
-    std::vector<T> x_next_bar_;               // (ndx)
     std::vector<T> wrenches_, wrenches_bar_;  // (bodies x 6); empty without pushes
 };
 

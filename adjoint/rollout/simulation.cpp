@@ -30,11 +30,10 @@ void Simulation::run_adj(int t, const double* theta, const double* x, const doub
         observing_ = false;
     }
     scratch_.clear_bars();
-    x_next_bar_.assign(x_next_bar, x_next_bar + ndx());
-    objective_value_adj(world_, *objective_, true, t, {theta, x, u}, 1.0, scratch_, {theta_bar, x_bar, u_bar},
-                        x_next_bar_.data());
+    objective_value_adj(world_, *objective_, true, t, {theta, x, u}, 1.0, scratch_,
+                        {theta_bar, x_bar, u_bar});
     std::fill(wrenches_bar_.begin(), wrenches_bar_.end(), 0.0);
-    step_adj(world_, {theta, x, u, pushes_.at(t, theta)}, scratch_, x_next_bar_.data(),
+    step_adj(world_, {theta, x, u, pushes_.at(t, theta)}, scratch_, x_next_bar,
              {theta_bar, x_bar, u_bar, wrenches_bar_.data()});
     push_wrenches_adj(world_, t * world_.settings.time_step, wrenches_bar_.data(), theta_bar);
 }
@@ -47,7 +46,7 @@ void Simulation::finish_adj(int t, const double* theta, const double* x, double*
     observe_state(theta, x);
     scratch_.clear_bars();
     objective_value_adj<double>(world_, *objective_, false, t, {theta, x, nullptr}, 1.0, scratch_,
-                                {theta_bar, x_bar, nullptr}, nullptr);
+                                {theta_bar, x_bar, nullptr});
     observe_adj(world_, theta, x, scratch_, theta_bar, x_bar);
 }
 

@@ -69,7 +69,6 @@ private:
     Kinematics<double> aside_;
     PushesOfSteps pushes_;
     std::vector<double> wrenches_bar_;  // (bodies x 6); empty without pushes
-    std::vector<double> x_next_bar_;    // (ndx) with that of the step's share of the loss
     bool observing_ = false;
     long runs_ = 0;
 };

@@ -74,7 +74,9 @@ int costate_observe_vjp(const costate_model* model, const double* x, const doubl
         Use use(model);
         const World& w = use.world();
         const bool step = x_next_bar != nullptr;
-        const StepInputs<double> in = read_inputs(use, x, u, wrenches, step);
+        StepInputs<double> in = read_inputs(use, x, u, wrenches, step);
+        const VecX<double> none = VecX<double>::Zero(wrench_numbers(w));
+        if (wrenches_bar && !wrenches) in.wrenches = none.data();
         if (step) check_finite("x_next_bar", x_next_bar, w.ndx());
         if (y_bar) check_finite("y_bar", y_bar, w.ny());
         VecX<double> values(w.ny());

@@ -26,7 +26,7 @@ void body_accelerations(const World& w, const T* theta, const T* v, const StepSc
 // Modifies out.A_bar, the covector of A.
 template <class T>
 void body_accelerations_adj(const World& w, const T* theta, const T* v, StepScratch<T>& s,
-                            SensorScratch<T>& out, T* theta_bar, T* v_bar, T* v_next_bar) {
+                            SensorScratch<T>& out, T* theta_bar, T* v_bar) {
     const T& h = w.h(theta);
     for (size_t i = w.model.bodies.size(); i-- > 0;) {
         const Body& b = w.model.bodies[i];
@@ -34,7 +34,7 @@ void body_accelerations_adj(const World& w, const T* theta, const T* v, StepScra
         for (int j = b.v0; j < b.v0 + b.nv; ++j) {
             const T a_bar = dot(s.kinematics.S[j], A_bar);
             s.bar.S[j] += out.a[j] * A_bar;
-            v_next_bar[j] += a_bar / h;
+            s.velocity_bar[j] += a_bar / h;
             v_bar[j] -= a_bar / h;
             w.h(theta_bar) -= a_bar * out.a[j] / h;
         }

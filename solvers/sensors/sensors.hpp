@@ -43,7 +43,6 @@ template <class T> struct SensorBars {
     StepScratch<T>& s;
     SensorScratch<T>& scratch;
     T *theta, *x, *u;  // (np), (2 nv), (nu) as SensorInputs::u
-    T* v_next;         // (nv)
 };
 
 // True if one of the sensors reads the step.
@@ -61,8 +60,7 @@ void sensor_values(const World& w, const std::vector<Sensor>& sensors, const Ste
 template <class T>
 void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const StepInputs<T>& of_step,
                        StepScratch<T>& s, SensorScratch<T>& scratch, const T* y_bar,
-                       const StepInputBars<T>& step_bar,  // +=
-                       T* x_next_bar);  // (ndx) +=, of the state after the step; null if none reads it
+                       const StepInputBars<T>& step_bar);  // +=
 
 // y (ny) of all sensors of the world
 template <class T>
@@ -72,9 +70,8 @@ void sensor_values(const World& w, const StepInputs<T>& of_step, const StepScrat
 }
 template <class T>
 void sensor_values_adj(const World& w, const StepInputs<T>& of_step, StepScratch<T>& s,
-                       SensorScratch<T>& scratch, const T* y_bar, const StepInputBars<T>& step_bar,
-                       T* x_next_bar) {
-    sensor_values_adj(w, w.sensors, of_step, s, scratch, y_bar, step_bar, x_next_bar);
+                       SensorScratch<T>& scratch, const T* y_bar, const StepInputBars<T>& step_bar) {
+    sensor_values_adj(w, w.sensors, of_step, s, scratch, y_bar, step_bar);
 }
 
 }  // namespace costate

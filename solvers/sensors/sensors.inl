@@ -51,25 +51,20 @@ void sensor_values(const World& w, const std::vector<Sensor>& sensors, const Ste
 template <class T>
 void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const StepInputs<T>& of_step,
                        StepScratch<T>& s, SensorScratch<T>& scratch, const T* y_bar,
-                       const StepInputBars<T>& step_bar, T* x_next_bar) {
+                       const StepInputBars<T>& step_bar) {
     const T *theta = of_step.theta, *x = of_step.x, *u = of_step.u;
     T *theta_bar = step_bar.theta, *x_bar = step_bar.x, *u_bar = step_bar.u;
     const SensorInputs<T> in{w, theta, x, inputs_of(w, theta, x, u, scratch), s, scratch};
     const bool activated = in.u != u;
     std::ranges::fill(scratch.inputs_bar, T(0));
-    const SensorBars<T> bar{s,
-                            scratch,
-                            theta_bar,
-                            x_bar,
-                            activated ? scratch.inputs_bar.data() : u_bar,
-                            x_next_bar != nullptr ? x_next_bar + w.nv() : nullptr};
+    const SensorBars<T> bar{s, scratch, theta_bar, x_bar, activated ? scratch.inputs_bar.data() : u_bar};
     std::fill(scratch.A_bar.begin(), scratch.A_bar.end(), Force<T>::zero());
     std::fill(scratch.F_bar.begin(), scratch.F_bar.end(), Motion<T>::zero());
     for (const Sensor& sensor : sensors)
         functions_of<T>(sensor.kind).adjoint(in, sensor, y_bar + sensor.offset, bar);
     if (reads_step(sensors)) {
         joint_wrenches_adj(in, bar);
-        body_accelerations_adj(w, theta, in.v(), s, scratch, theta_bar, x_bar + w.nv(), bar.v_next);
+        body_accelerations_adj(w, theta, in.v(), s, scratch, theta_bar, x_bar + w.nv());
     }
     if (activated)
         force_inputs_adj(w.model, theta, w.h(theta), StateView<T>(w, x).activations, u, bar.u, theta_bar,
@@ -80,7 +75,6 @@ void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const
     template void sensor_values(const World&, const std::vector<Sensor>&, const StepInputs<T>&,              \
                                 const StepScratch<T>&, SensorScratch<T>&, T*);                               \
     template void sensor_values_adj(const World&, const std::vector<Sensor>&, const StepInputs<T>&,          \
-                                    StepScratch<T>&, SensorScratch<T>&, const T*, const StepInputBars<T>&,   \
-                                    T*);
+                                    StepScratch<T>&, SensorScratch<T>&, const T*, const StepInputBars<T>&);
 
 }  // namespace costate

@@ -32,6 +32,8 @@
 
 namespace costate {
 
+template <class T> struct StepScratch;
+
 // For a step that is pulled back through two active sets: the covectors seeded by the objective, and the
 // covectors of (theta, x, u) from each active set.
 template <class T> struct TwoActiveSets {
@@ -61,25 +63,23 @@ template <class T> struct TwoActiveSets {
     const Pullback& larger() const { return pullbacks[pullbacks[1].size > pullbacks[0].size ? 1 : 0]; }
 
     KinematicsBar<T> bar;
-    std::vector<T> lambda_bar;
+    std::vector<T> lambda_bar, velocity_bar;
     std::vector<ContactPointBar<T>> points_bar;
     std::vector<Motion<T>> wrenches_bar;
     explicit TwoActiveSets(const World& w) : bar(w.model) {}
-    void keep_seeds(const KinematicsBar<T>& of_poses, const std::vector<T>& of_impulses,
-                    const std::vector<ContactPointBar<T>>& of_points,
-                    const std::vector<Motion<T>>& of_wrenches) {
-        wrenches_bar = of_wrenches;
-        bar = of_poses;
-        lambda_bar = of_impulses;
-        points_bar = of_points;
+    void keep_seeds(const StepScratch<T>& s) {
+        bar = s.bar;
+        velocity_bar = s.velocity_bar;
+        wrenches_bar = s.wrenches_bar;
+        lambda_bar = s.impulses.lambda_bar;
+        points_bar = s.contacts.points_bar;
     }
-    void restore_seeds(KinematicsBar<T>& of_poses, std::vector<T>& of_impulses,
-                       std::vector<ContactPointBar<T>>& of_points,
-                       std::vector<Motion<T>>& of_wrenches) const {
-        of_wrenches = wrenches_bar;
-        of_poses = bar;
-        of_impulses = lambda_bar;
-        of_points = points_bar;
+    void restore_seeds(StepScratch<T>& s) const {
+        s.bar = bar;
+        s.velocity_bar = velocity_bar;
+        s.wrenches_bar = wrenches_bar;
+        s.impulses.lambda_bar = lambda_bar;
+        s.contacts.points_bar = points_bar;
     }
 };
 
@@ -116,6 +116,7 @@ template <class T> struct StepScratch {
     // Covectors that the caller may seed between clear_bars and step_adj: `bar` for poses and velocities at
     // the start of the step, impulses.lambda_bar for impulses, contacts.points_bar for contact points.
     KinematicsBar<T> bar;
+    std::vector<T> velocity_bar;          // (nv) of v_next, may be seeded
     std::vector<Motion<T>> wrenches_bar;  // (bodies), may be seeded if external wrenches act
     TendonPaths<T> paths_bar;
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)

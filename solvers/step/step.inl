@@ -25,8 +25,8 @@ StepScratch<T>::StepScratch(const World& w)
       wrenches_bar(w.model.bodies.size(), Motion<T>::zero()),
       paths_bar(w.model),
       two_active_sets(w) {
-    for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar,
-                    &tau_bar, &B_bar})
+    for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &velocity_bar, &displacement_bar,
+                    &v_free_bar, &tau_bar, &B_bar})
         x->assign(w.nv(), T(0));
     activation_sides.resize(w.na());
     if (w.na() > 0) {
@@ -53,7 +53,7 @@ template <class T> void StepScratch<T>::clear_bars() {
     impulses.lambda_bar.assign(impulses.lambda.size(), T(0));
     std::fill(wrenches_bar.begin(), wrenches_bar.end(), Motion<T>::zero());
     std::fill(free_motion.M_bar.begin(), free_motion.M_bar.end(), T(0));
-    for (auto* x : {&displacement_bar, &tau_bar, &B_bar, &late_damping.D_bar})
+    for (auto* x : {&velocity_bar, &displacement_bar, &tau_bar, &B_bar, &late_damping.D_bar})
         std::fill(x->begin(), x->end(), T(0));
 }
 
@@ -340,6 +340,8 @@ void pull_back_step(const World& w, const StepInputs<T>& in, StepScratch<T>& s, 
     if (w.damps_late())
         damp_late_adj(w, theta, at.v, s.late_damping, s.v_next_bar.data(), theta_bar, bar.v,
                       free.M_bar.data());
+    for (int j = 0; j < w.nv(); ++j)
+        s.v_next_bar[j] += s.velocity_bar[j];
     recover_positions_adj(w, free.M.data(), s.rows, s.delassus, s.impulses, s.recovery, s.v_next.data(),
                           s.displacement_bar.data(), s.v_next_bar.data(), free.M_bar.data());
     // 9 impulses, 8 Delassus operator
@@ -393,12 +395,12 @@ template <class T>
 void pull_back_both_active_sets(const World& w, const StepInputs<T>& in, StepScratch<T>& s,
                                 const T* x_next_bar, const StepInputBars<T>& bar) {
     TwoActiveSets<T>& sets = s.two_active_sets;
-    sets.keep_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
+    sets.keep_seeds(s);
     for (const ContactLabels labels : {ContactLabels::solved, ContactLabels::relabelled}) {
         typename TwoActiveSets<T>::Pullback& pullback = sets.pullbacks[static_cast<int>(labels)];
         pullback.clear(w);
         s.clear_bars();
-        sets.restore_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
+        sets.restore_seeds(s);
         pull_back_step<T>(w, in, s, x_next_bar, labels, w.settings.felt_distance > 0, pullback.bars());
         for (int j = 0; j < w.nv(); ++j) {
             const Value<T> q_bar = value_of(pullback.x[j]), tau_bar = value_of(s.tau_bar[j]);

@@ -183,7 +183,7 @@ struct TermValuePass : TermStage {
     void run_duals() override { value = term_value(w, term, 1, {theta.data(), x.data(), u.data()}, d); }
     void run_adjoint() override {
         term_value_adj(w, term, 1, {t.theta.data(), t.x.data(), t.u.data()}, value_bar, s,
-                       {theta_bar.data(), x_bar.data(), u_bar.data()}, x_next_bar.data());
+                       {theta_bar.data(), x_bar.data(), u_bar.data()});
     }
 };
 
@@ -250,8 +250,7 @@ template <bool running> struct ObjectiveValuePass : TermStage {
     void run_adjoint() override {
         objective_value_adj<double>(w, objective, running, last_step,
                                     {t.theta.data(), t.x.data(), running ? t.u.data() : nullptr}, value_bar,
-                                    s, {theta_bar.data(), x_bar.data(), running ? u_bar.data() : nullptr},
-                                    running ? x_next_bar.data() : nullptr);
+                                    s, {theta_bar.data(), x_bar.data(), running ? u_bar.data() : nullptr});
     }
 };
 

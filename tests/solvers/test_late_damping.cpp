@@ -3,6 +3,7 @@
 
 #include "tests/support/contact_stage.hpp"
 #include "tests/support/step_derivatives.hpp"
+#include "tests/support/step_sensor_pass.hpp"
 
 namespace costate::test {
 namespace {
@@ -96,6 +97,26 @@ struct DampLatePass : LateStage {
     }
 };
 
+// Accelerations and forces are those of the solved velocity, before the damping.
+struct LateSensorPass : StepSensorPass {
+    static ToyState state(Rng& g) {
+        ToyState t = late_state(static_cast<unsigned>(g.engine()) % 1000);
+        const int last = static_cast<int>(t.world.model.bodies.size()) - 1;
+        add_wrench_sensors(t.world, last + 1);
+        for (const SensorKind kind : {SensorKind::accelerometer, SensorKind::frame_linear_acceleration,
+                                      SensorKind::frame_angular_acceleration, SensorKind::contact_force})
+            add_sensor(t.world, kind, last);
+        return t;
+    }
+    LateSensorPass(Rng& g, Regime) : StepSensorPass(state(g), g) {
+        for (int i = 0; i < inputs(); ++i) {
+            Covector only(static_cast<size_t>(inputs()));
+            only[i] = 1;
+            inputs_without_effect += norm(forward(only)) == 0;
+        }
+    }
+};
+
 template <class Check> void for_both_integrators(const Check& check) {
     for (const Integrator each : {Integrator::mujoco_euler, Integrator::mujoco_implicitfast}) {
         CAPTURE(static_cast<int>(each));
@@ -112,6 +133,10 @@ TEST_CASE("adjoint: postpone_damping") {
 TEST_CASE("adjoint: damp_late") {
     integrator = Integrator::mujoco_euler;
     check_pass<DampLatePass>(1e-12);
+}
+
+TEST_CASE("late damping: the adjoint of sensors") {
+    for_both_integrators([] { check_pass<LateSensorPass>(1e-7); });
 }
 
 // All parameters, the state and the controls; by every solver.

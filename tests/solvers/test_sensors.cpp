@@ -155,7 +155,7 @@ struct SensorPass : ContactStage {
         std::vector<double> values(y.size());
         sensor_values(w, {t.theta.data(), t.x.data(), t.u.data()}, s, scratch, values.data());
         sensor_values_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, scratch, y_bar.data(),
-                          {theta_bar.data(), x_bar.data(), u_bar.data()}, x_next_bar.data());
+                          {theta_bar.data(), x_bar.data(), u_bar.data()});
         step_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, x_next_bar.data(),
                  {theta_bar.data(), x_bar.data(), u_bar.data()});
     }
@@ -301,7 +301,7 @@ void check_toy_sensors(ToyState t, unsigned seed) {
     VecX<double> next_bar = VecX<double>::Zero(w.ndx()), wrenches_bar = VecX<double>::Zero(wrenches.size());
     s.clear_bars();
     sensor_values_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, scratch, y_bar.data(),
-                      {bar.theta.data(), bar.x.data(), bar.u.data()}, next_bar.data());
+                      {bar.theta.data(), bar.x.data(), bar.u.data()});
     step_adj(w, {t.theta.data(), t.x.data(), t.u.data(), wrenches.data()}, s, next_bar.data(),
              {bar.theta.data(), bar.x.data(), bar.u.data(), wrenches_bar.data()});
 

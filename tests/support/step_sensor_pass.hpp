@@ -80,7 +80,7 @@ struct StepSensorPass {
         sensor_values(w, {t.theta.data(), t.x.data(), t.u.data()}, s, sensors, y.data());
         s.clear_bars();
         sensor_values_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, sensors, y_bar.data() + nx,
-                          {theta_bar.data(), x_bar.data(), u_bar.data()}, next_bar.data());
+                          {theta_bar.data(), x_bar.data(), u_bar.data()});
         step_adj(w, {t.theta.data(), t.x.data(), t.u.data()}, s, next_bar.data(),
                  {theta_bar.data(), x_bar.data(), u_bar.data()});
         Covector out(x_bar.begin(), x_bar.end());

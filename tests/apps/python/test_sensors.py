@@ -188,6 +188,19 @@ class SensorsTest(unittest.TestCase):
         right = numpy.sum(g.x * x_dot) + numpy.sum(g.u * u_dot)
         self.assertAlmostEqual(left, right, delta=1e-9 * (1 + abs(left)))
 
+    def test_wrenches_that_are_not_given_have_the_gradient_of_zeros(self):
+        m, batch = self.m, costate.Batch(self.m, N, substeps=2)
+        states_bar, y_bar = (self.random.normal(size=(STEPS, N, size)) for size in (m.ndx, m.ny))
+        zeros = numpy.zeros_like(self.w)
+        calls = (lambda **w: m.observe_vjp(self.x[0], self.u[0, 0], states_bar[0, 0], y_bar[0, 0], **w),
+                 lambda **w: batch.sensors_vjp(self.x, y_bar[0], self.u[0], **w),
+                 lambda **w: batch.run_vjp(self.x, self.u, states_bar, y_bar, **w))
+        for call, given in zip(calls, (zeros[0, 0], zeros[0], zeros)):
+            wanted = call(wrenches=given)
+            self.assertGreater(abs(wanted.wrenches).max(), 0)
+            for a, b in zip(call(), wanted):
+                numpy.testing.assert_array_equal(a, b)
+
     def test_hessian_vector_products(self):
         m, batch = self.m, costate.Batch(self.m, N, substeps=2)
         bar = self.random.normal(size=(STEPS, N, m.ndx))
