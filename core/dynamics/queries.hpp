@@ -71,13 +71,21 @@ struct BodyRange {
     int begin = 0, end = 0;
 };
 
-// c = sum (h_i + m_i o) / sum m_i, m, world
-template <class T> Vec3<T> centre_of_mass(const Model& m, const Kinematics<T>& k, BodyRange range) {
+template <class T> T total_mass(const Kinematics<T>& k, BodyRange range) {
     T mass(0);
+    for (int i = range.begin; i < range.end; ++i)
+        mass += k.I[i].m;
+    return mass;
+}
+
+// c = sum (h_i + m_i o) / sum m_i, m, world; without mass, as in MuJoCo, the origin of the first body
+template <class T> Vec3<T> centre_of_mass(const Model& m, const Kinematics<T>& k, BodyRange range) {
+    if (range.begin == range.end) return Vec3<T>::Zero();
+    const T mass = total_mass(k, range);
+    if (value_of(mass) == 0) return k.world_position(m, range.begin);
     Vec3<T> moment = Vec3<T>::Zero();
     for (int i = range.begin; i < range.end; ++i) {
         const RigidInertia<T>& I = k.I[i];
-        mass += I.m;
         moment += I.h + I.m * k.origin[m.bodies[i].tree];
     }
     return moment / mass;
@@ -86,11 +94,13 @@ template <class T> Vec3<T> centre_of_mass(const Model& m, const Kinematics<T>& k
 template <class T>
 void centre_of_mass_adj(const Model& m, const Kinematics<T>& k, BodyRange range, const Vec3<T>& c_bar,
                         KinematicsBar<T>& bar) {
-    const Vec3<T> c = centre_of_mass(m, k, range);
-    T mass(0);
-    for (int i = range.begin; i < range.end; ++i)
-        mass += k.I[i].m;
-    const Vec3<T> b = c_bar / mass;
+    if (range.begin == range.end) return;
+    const T mass = total_mass(k, range);
+    if (value_of(mass) == 0) {
+        Vec3<T> none = Vec3<T>::Zero();
+        return transform_point_adj<T>(k.X[range.begin], none, c_bar, bar.X[range.begin], none);
+    }
+    const Vec3<T> c = centre_of_mass(m, k, range), b = c_bar / mass;
     for (int i = range.begin; i < range.end; ++i) {
         bar.I[i].h += b;
         bar.I[i].m += b.dot(k.origin[m.bodies[i].tree] - c);

@@ -5,13 +5,6 @@
 
 namespace costate {
 
-template <class T> T subtree_mass(const Kinematics<T>& k, BodyRange range) {
-    T mass(0);
-    for (int i = range.begin; i < range.end; ++i)
-        mass += k.I[i].m;
-    return mass;
-}
-
 template <class T> void centre_of_mass(const SensorInputs<T>& in, const Sensor& s, T* y) {
     const Vec3<T> c = centre_of_mass(in.w.model, in.k(), s.bodies);
     std::copy(c.data(), c.data() + 3, y);
@@ -22,15 +15,27 @@ void centre_of_mass_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_b
     centre_of_mass_adj(in.w.model, in.k(), s.bodies, load3(y_bar), bar.s.bar);
 }
 
-// P/m
+// P/m; without mass the velocity of the first body's origin
 template <class T> void centre_of_mass_velocity(const SensorInputs<T>& in, const Sensor& s, T* y) {
-    const Vec3<T> v = momentum(in.w.model, in.k(), s.bodies).lin / subtree_mass(in.k(), s.bodies);
+    const T mass = total_mass(in.k(), s.bodies);
+    Vec3<T> v = Vec3<T>::Zero();
+    if (value_of(mass) != 0)
+        v = momentum(in.w.model, in.k(), s.bodies).lin / mass;
+    else if (s.bodies.begin < s.bodies.end)
+        v = point_velocity(in.k().V[s.bodies.begin], in.k().X[s.bodies.begin].p);
     std::copy(v.data(), v.data() + 3, y);
 }
 template <class T>
 void centre_of_mass_velocity_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
                                  const SensorBars<T>& bar) {
-    const T mass = subtree_mass(in.k(), s.bodies);
+    const T mass = total_mass(in.k(), s.bodies);
+    if (value_of(mass) == 0) {
+        if (s.bodies.begin == s.bodies.end) return;
+        const Transform<T>& X = in.k().X[s.bodies.begin];
+        Vec3<T> p_bar = Vec3<T>::Zero(), none = p_bar;
+        point_velocity_adj(in.k().V[s.bodies.begin], X.p, load3(y_bar), bar.s.bar.V[s.bodies.begin], p_bar);
+        return transform_point_adj<T>(X, none, p_bar, bar.s.bar.X[s.bodies.begin], none);
+    }
     const Vec3<T> P_bar = load3(y_bar) / mass;
     const T mass_bar = -P_bar.dot(momentum(in.w.model, in.k(), s.bodies).lin) / mass;
     momentum_adj<T>(in.w.model, in.k(), s.bodies, {Vec3<T>::Zero(), P_bar}, bar.s.bar);

@@ -201,6 +201,24 @@ class SensorsTest(unittest.TestCase):
             for a, b in zip(call(), wanted):
                 numpy.testing.assert_array_equal(a, b)
 
+    def test_the_centre_of_a_tree_without_mass_is_its_origin(self):
+        arm = {"name": "arm", "joint": {"type": "spherical"}, "mass": 1, "inertia": [0.1, 0.2, 0.15, 0, 0, 0]}
+        tip = {"name": "tip", "parent": "arm", "joint": {"type": "fixed", "position": [0.3, 0.1, -0.4]}}
+        pairs = (("centre_of_mass", "frame_position"), ("centre_of_mass_velocity", "frame_linear_velocity"))
+        types = [*pairs[0], *pairs[1], "angular_momentum"]
+        m = costate.Model.from_string({
+            "models": [{"name": "m", "model": {"bodies": [arm, tip]}}],
+            "sensors": [{"name": kind, "type": kind, "body": "m/tip"} for kind in types]})
+        x = m.state(m.retract(m.start()[:m.nq], [0.3, -0.5, 0.2]), [1, 2, 3])
+        u, x_dot, y_bar = numpy.empty(0), self.random.normal(size=m.ndx), self.random.normal(size=m.ny)
+        y, J = m.observe(x, u)[1], m.observe_jacobian(x, u).by_state
+        for tree, frame in pairs:
+            numpy.testing.assert_allclose(y[m.sensor_slice(tree)], y[m.sensor_slice(frame)], atol=1e-14)
+            numpy.testing.assert_allclose(J[m.sensor_slice(tree)], J[m.sensor_slice(frame)], atol=1e-14)
+        numpy.testing.assert_array_equal(y[m.sensor_slice("angular_momentum")], 0)
+        left = y_bar @ m.observe_jvp(x, u, x_dot)[1]
+        self.assertAlmostEqual(left, m.observe_vjp(x, u, y_bar=y_bar).x @ x_dot, delta=1e-12)
+
     def test_hessian_vector_products(self):
         m, batch = self.m, costate.Batch(self.m, N, substeps=2)
         bar = self.random.normal(size=(STEPS, N, m.ndx))
