@@ -15,8 +15,8 @@ Transform<double> read_origin(const XmlElement& element);
 // The mass of a link, kg, 0 without <inertial>; of a link with Isaac Gym's <density> instead of <mass> that density.
 double mass_or_density(const XmlElement& link);
 
-// Writes "mass", "com" and "inertia" of a body, whose "shapes" give them if the link has a <density>. `places`: sources,
-// with pointers relative to the body.
+// Writes "mass", "com" and "inertia" of a body, from its "shapes" if the link has a <density>. `places`: sources, with
+// pointers relative to the body.
 void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
                   Warnings& warnings);
 
