@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Robots as their files have them, in scenes with random settings: are batches single steps, and derivatives derivatives?
+
+    random_settings.py [--seed N] [--seconds S] FILE...      exit code 1 if a check failed
+
+Each seed takes one of the files and draws a solver, its gradient, law and parameters of contact, ground, integrator, medium and sensors.
+From states around the start of the file, five environments of a batch make six control steps. Checked are:
+
+- states: those of single time steps, bit for bit;
+- reverse mode of the batch: the product of the adjoints of single steps;
+- forward mode of states and sensors: its dot product with reverse mode, and differences of one step, where six one-sided
+  differences of three sizes agree with each other.
+
+A check fails where a number is wrong, not where differences cross a branch or a solver has not converged.
+"""
+import argparse
+import json
+import pathlib
+import random
+import re
+import sys
+import time
+import warnings
+
+import numpy
+
+import costate
+
+ENVIRONMENTS, STEPS = 5, 6
+LARGEST = 1e4  # m, rad, and per second, beyond which a motion is an instability that tests nothing more
+OF_FRAMES = ("frame_position", "frame_quaternion", "frame_x_axis", "frame_linear_velocity", "frame_angular_velocity",
+             "frame_linear_acceleration", "frame_angular_acceleration", "velocimeter", "gyro", "accelerometer", "force", "torque",
+             "contact_force", "touch", "centre_of_mass", "centre_of_mass_velocity", "linear_momentum", "angular_momentum",
+             "kinetic_energy", "potential_energy")
+OF_JOINTS = ("joint_position", "joint_velocity", "joint_constraint_force", "joint_passive_force", "joint_effort")
+
+
+def random_scene(draw, file):
+    """A scene (dict) with the file as a model `m`."""
+    def chance(p):
+        return draw.random() < p
+
+    soft = chance(0.35)
+    solver = {"type": draw.choice(("pgs", "lcp", "ncp") if soft else ("pgs", "lcp", "ncp", "ncp", "apgd"))}
+    if solver["type"] == "pgs":
+        solver["gradient"] = draw.choice(("automatic", "swept", "implicit"))
+        solver["sweeps"] = draw.choice((5, 50, 400))
+    if solver["type"] == "ncp" and not soft:
+        solver["relaxed"] = chance(0.3)
+    solver["warm_start"] = chance(0.3)
+    solver["forward_dynamics"] = draw.choice(("automatic", "aba", "crba"))
+    contact, ground = {}, {"friction": draw.choice((0, 0.3, 1)), "normal": [draw.uniform(-0.2, 0.2), 0, 1]}
+    if soft:
+        contact = {"law": "mujoco", "cone": draw.choice(("elliptic", "pyramidal")), "impratio": draw.choice((1, 5))}
+        solver["integrator"] = draw.choice(("semi_implicit", "mujoco_euler", "mujoco_implicitfast"))
+    else:
+        contact = {"compliance": draw.choice((1e-6, 1e-3, 0.1)), "erp": draw.choice((0, 0.2, 1))}
+        solver["gyroscopic"] = draw.choice(("explicit", "midpoint"))
+        solver["impact"] = draw.choice(("start", "start", "located"))
+        ground |= draw.choice(({}, {"restitution": 0.8}, {"stiffness": 1e4, "damping": 10}))
+    if chance(0.4):
+        ground |= {"condim": draw.choice((1, 4, 6)), "torsional_friction": 0.01, "rolling_friction": 0.001}
+    scene = {"time_step": draw.choice((0.0005, 0.001, 0.004)), "steps": 1, "solver": solver, "contact": contact, "ground": ground,
+             "models": [{"name": "m", "file": file.name, "position": [0, 0, draw.uniform(-0.1, 0.3)]}]}
+    if chance(0.3):
+        scene["medium"] = {"density": 1.2, "viscosity": draw.choice((0, 0.1)), "wind": [1, 2, 0.3]}
+    return scene
+
+
+def load(folder, scene):
+    """The model of a scene in a folder, without the sensors that it cannot have."""
+    while True:
+        try:
+            return costate.Model.from_string(scene, name=folder / "scene.json", search=[folder, folder.parent])
+        except costate.BadFile as error:
+            at = re.search(r"#/sensors/(\d+)", str(error))
+            if at is None:
+                raise
+            del scene["sensors"][int(at[1])]
+
+
+def with_sensors(draw, folder, scene):
+    m = load(folder, scene)
+    subjects = [("body", t, draw.choice(m.bodies)) for t in OF_FRAMES] + [("joint", t, draw.choice(m.joints)) for t in OF_JOINTS]
+    scene["sensors"] = [{"name": t, "type": t, key: name} for key, t, name in subjects]
+    return load(folder, scene)
+
+
+def apart(a, b):
+    """The largest difference of two arrays, relative to their largest entry."""
+    size = max(abs(a).max(), abs(b).max(), 1e-9) if a.size else 1
+    return abs(a - b).max() / size if a.size else 0
+
+
+class Check:
+    """The checks of one model; `faults` are texts."""
+
+    def __init__(self, m, seed):
+        self.m, self.faults, self.random = m, [], numpy.random.default_rng(seed)
+        self.substeps = int(self.random.integers(1, 4))
+        start, nq, nv, normal = m.start(), m.nq, m.nv, self.random.normal
+        self.x = numpy.tile(start, (ENVIRONMENTS, 1))
+        for x in self.x:
+            x[:nq] = m.retract(start[:nq], 0.05 * normal(size=nv))
+            x[nq:nq + nv] += 0.5 * normal(size=nv)
+        self.u = normal(size=(STEPS, ENVIRONMENTS, m.nu))
+
+    def fault(self, what, *numbers):
+        self.faults.append(f"{what}: " + ", ".join(f"{n:.10g}" for n in numbers))
+
+    def batch(self):
+        m, batch = self.m, costate.Batch(self.m, ENVIRONMENTS, substeps=self.substeps)
+        states, completed = batch.rollout(self.x, self.u)
+        bars = self.random.normal(size=(STEPS, ENVIRONMENTS, m.ndx))
+        got = batch.backward(numpy.concatenate([self.x[None], states[:-1]]), self.u, bars, completed, each=True)
+        for e in numpy.flatnonzero(completed == STEPS):
+            before, x = [], self.x[e]
+            for t in range(STEPS):
+                for _ in range(self.substeps):
+                    before.append(x)
+                    x = m.state_step(x, self.u[t, e])
+                if not numpy.array_equal(x, states[t, e]):
+                    self.fault("states of a batch", apart(x, states[t, e]))
+                    return
+            bar, by_theta = numpy.zeros(m.ndx), numpy.zeros(m.nparam)
+            for k in reversed(range(len(before))):
+                t, last = divmod(k, self.substeps)
+                bar = bar + bars[t, e] if last == self.substeps - 1 else bar
+                g = m.state_step_vjp(before[k], self.u[t, e], bar)
+                bar, by_theta = g.x, by_theta + g.parameters
+            for name, a, b in (("states", got.x[e], bar), ("parameters", got.parameters[e], by_theta)):
+                if apart(a, b) > 1e-9:
+                    self.fault(f"gradient of a batch by {name}", apart(a, b))
+
+    def step(self, x, u):
+        m, normal = self.m, self.random.normal
+        wrenches, w_dot = normal(size=(2, len(m.bodies), 6))
+        x_dot, u_dot, theta_dot = normal(size=m.ndx), normal(size=m.nu), numpy.zeros(m.nparam)
+        x_dot[2 * m.nv:] = 0  # activations and kept impulses
+        x_next, y = m.observe(x, u, wrenches)
+        forward = numpy.concatenate(m.observe_jvp(x, u, x_dot, u_dot, w_dot, theta_dot, wrenches))
+        weights = normal(size=forward.size)
+        g = m.observe_vjp(x, u, weights[:m.ndx], weights[m.ndx:], wrenches)
+        left, right = weights @ forward, g.x @ x_dot + g.u @ u_dot + (g.wrenches * w_dot).sum()
+        if abs(left - right) > 1e-6 * (abs(weights * forward).sum() + 1e-9):
+            self.fault("forward and reverse mode", left, right)
+
+        def slope(e):
+            moved = x.copy()
+            moved[:m.nq] = m.retract(x[:m.nq], e * x_dot[:m.nv])
+            moved[m.nq:m.nq + m.nv] += e * x_dot[m.nv:2 * m.nv]
+            after, seen = m.observe(moved, u + e * u_dot, wrenches + e * w_dot)
+            v = slice(m.nq, m.nq + m.nv)
+            return numpy.concatenate([m.difference(x_next[:m.nq], after[:m.nq]), after[v] - x_next[v], seen - y]) / e
+
+        slopes = numpy.array([slope(sign * e) for e in (1e-4, 1e-5, 1e-6) for sign in (1, -1)])
+        columns = numpy.concatenate([forward[:2 * m.nv], forward[m.ndx:]])
+        spread, error = numpy.ptp(slopes, axis=0), abs(slopes - columns).min(axis=0)
+        middle = abs(slopes).mean(axis=0)
+        for i in numpy.flatnonzero((spread < 1e-2 * middle) & (error > 1e-4 * (middle + 1e-3) + 3 * spread)):
+            name = "state" if i < 2 * m.nv else next(s for s in m.sensors if i - 2 * m.nv < m.sensor_slice(s).stop)
+            self.fault(f"derivative of {name}", columns[i], slopes[2:4, i].mean())
+
+    def run(self):
+        self.batch()
+        for e in range(3):
+            x = self.x[e]
+            for _ in range(3 * e):
+                x = self.m.state_step(x, self.u[0, e])
+            if abs(x).max() < LARGEST and self.m.residual(x, self.u[1, e])[1]:
+                self.step(x, self.u[1, e])
+
+
+def check(file, seed):
+    """(faults, scene) of a seed; faults are None if the scene cannot be made."""
+    draw = random.Random(seed)
+    scene = random_scene(draw, file)
+    try:
+        one = Check(with_sensors(draw, file.parent, scene), seed)
+    except costate.BadFile:
+        return None, scene
+    try:
+        one.run()
+    except costate.Diverged:
+        pass
+    return one.faults, scene
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1, help="the first seed")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", costate.ModelWarning)
+    seed, checked, failed, end = options.seed, 0, 0, time.monotonic() + options.seconds
+    while time.monotonic() < end:
+        file = random.Random(-seed).choice(options.files)
+        faults, scene = check(file, seed)
+        checked += faults is not None
+        if faults:
+            failed += 1
+            shown = {key: scene[key] for key in ("solver", "contact", "ground", "time_step")}
+            print(f"seed {seed}, {file}: {'; '.join(faults[:4])}\n    {json.dumps(shown)}", flush=True)
+        seed += 1
+    print(f"{checked} scenes of seeds {options.seed} to {seed - 1}, {failed} with faults")
+    return failed > 0 or checked == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
