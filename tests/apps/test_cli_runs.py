@@ -197,6 +197,7 @@ class Saved(Cli):
         what = [*POLE, "--method", "adam", "--iterations", 100000]
         p = self.start(*what, "--save", "run", "--save-every", 0)
         self.wait_for(p, "run")
+        p.send_signal(signal.SIGSTOP)  # or its own files would come and go
         self.refuse(*what, "--save", "run", because="another run writes it")
         p.send_signal(signal.SIGKILL)
         p.communicate()

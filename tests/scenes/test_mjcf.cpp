@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/dynamics/kinematics.hpp"
-#include "scenes/import/solid.hpp"
+#include "scenes/import/mesh/solid.hpp"
 #include "tests/support/mjcf_text.hpp"
 
 namespace costate::test {

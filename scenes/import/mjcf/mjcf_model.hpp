@@ -11,8 +11,8 @@
 #include "scenes/import/imported_model.hpp"
 #include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/import/mesh/mesh_mass.hpp"
+#include "scenes/import/mesh/solid.hpp"
 #include "scenes/import/mjcf/mjcf_compiler.hpp"
-#include "scenes/import/solid.hpp"
 
 namespace costate {
 

@@ -1,7 +1,7 @@
 #include "scenes/import/urdf/urdf_parts.hpp"
 
 #include "scenes/format/inertia.hpp"
-#include "scenes/import/solid.hpp"
+#include "scenes/import/mesh/solid.hpp"
 
 namespace costate {
 

@@ -1,4 +1,4 @@
-#include "scenes/import/solid.hpp"
+#include "scenes/import/mesh/solid.hpp"
 
 #include <algorithm>
 #include <cmath>
