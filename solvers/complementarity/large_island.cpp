@@ -22,12 +22,13 @@ bool solved(const MlcpView<double>& p, FrictionLaw law, const double* x) {
 
 bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double max_work, double* x) {
     const size_t n = p.rows;
-    w.set.state.resize(n);
+    w.set.state.clear();
     w.s.resize(n);
     double residual = residual_norm(p, law, x);
     for (int k = 0; k < max_large_newton_steps && w.work < max_work; ++k) {
         if (solved(p, law, x)) return true;
         mlcp_velocity(p, x, w.s.data());
+        w.set.state.resize(n);
         classify(p, law, x, w.s.data(), w.set.state.data());
         w.before.assign(x, x + n);
         w.x = w.before;

@@ -29,7 +29,7 @@ double work_limit(const FactoredOperator<double>& A);  // of an island, in multi
 struct LargeScratch {
     double work = 0;                         // multiplications of the last call, in factorisations and sweeps
     std::vector<double> x, s, before, best;  // iterates
-    ActiveSet<double> set;
+    ActiveSet<double> set;                   // of the last call; without states if it solved no equations
     // for the smoothed equations
     std::vector<double> scale, equations, step, start, trial;  // (rows)
     std::vector<int> rows;
@@ -48,7 +48,7 @@ void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus statu
                   const ActiveSet<double>& found, ActiveSet<double>& set, double* x);
 
 // Newton's method on the states suggested by each iterate, in place. Steps are halved until the residual
-// decreases. False, with the best iterate, if no step decreases it.
+// decreases. False, with the best iterate, if no step decreases it. w.set: out.
 bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double max_work,
                     double* x);
 

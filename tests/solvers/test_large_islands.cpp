@@ -236,6 +236,26 @@ TEST_CASE("a large island: a step of 216 spheres at one point") {
     CHECK(s.delassus.W.size() == s.rows.J.size());
 }
 
+// Where sweeps alone solve a problem, its derivatives must not come from states that the scratch has from another.
+TEST_CASE("a large island: a solution without equations leaves no active set") {
+    Settings settings;
+    settings.solver = SolverType::lcp;
+    const Heap heap = sphere_heap(4, 0.01 * radius, settings);
+    const World& w = heap.world;
+    StepScratch<double> s(w);
+    VecX<double> next(w.nx());
+    step(w, {heap.theta.data(), heap.x.data(), heap.u.data()}, s, next.data());
+    REQUIRE(s.rows.islands.size() == 1);
+    REQUIRE(s.rows.islands[0].factored);
+    const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, 0);
+    LargeScratch work;
+    std::vector<double> x(p.rows, 0.0);
+    REQUIRE(solve_large(p, FrictionLaw::box, work, x.data()) != SolverStatus::unsolved);
+    work.set.state.assign(p.rows, RowState::separating);
+    CHECK(newton_inplace(p, FrictionLaw::box, work, work_limit(*p.factored), x.data()));
+    CHECK(work.set.state.empty());
+}
+
 // Exact solvers end with finite impulses for any heap: here each sphere overlaps dozens of others.
 TEST_CASE("a large island: exact solvers end on a jammed heap") {
     for (const NamedSettings& it : all_settings()) {
