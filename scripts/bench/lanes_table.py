@@ -23,35 +23,42 @@ def batch(model, n, width):
     return costate.Batch(model, n_env=n, threads=1)
 
 
-def timed(call):
-    start = time.process_time()
+def timed(clock, call):
+    start = clock()
     result = call()
-    return result, time.process_time() - start
+    return result, clock() - start
+
+
+def measured(model, batches, n, steps, repeat, clock):
+    """Medians in microseconds of a step ("f", key) and of its replay and reverse ("r", key), for each key of batches.
+    They take turns, and must have the same bits."""
+    first = next(iter(batches.values()))
+    generator = numpy.random.default_rng(7)
+    x, _ = first.state()
+    x = x.copy()
+    x[:, model.nq:model.nq + model.nv] += 0.1 * generator.normal(size=(n, model.nv))
+    u = 0.05 * generator.normal(size=(steps, n, model.nu))
+    bar = generator.normal(size=(steps, n, first.ndx))
+    times = {(kind, key): [] for kind in "fr" for key in batches}
+    expected = None
+    for _ in range(repeat):
+        for key, batch in batches.items():
+            (states, completed), seconds = timed(clock, lambda batch=batch: batch.rollout(x, u))
+            times["f", key].append(seconds)
+            before = numpy.concatenate([x[None], states[:-1]])
+            gradient, seconds = timed(clock, lambda batch=batch, b=before, c=completed: batch.backward(b, u, bar, c))
+            times["r", key].append(seconds)
+            result = [states, *(it for it in gradient if it is not None)]
+            expected = result if expected is None else expected
+            for a, b in zip(expected, result):
+                assert numpy.array_equal(a, b, equal_nan=True), key
+    return {key: 1e6 * statistics.median(values) / (n * steps) for key, values in times.items()}
 
 
 def row(scene, widths, n, steps, repeat):
     model = costate.Model(scene)
     batches = {width: batch(model, n, width) for width in (1, *widths)}
-    generator = numpy.random.default_rng(7)
-    x, _ = batches[1].state()
-    x = x.copy()
-    x[:, model.nq:model.nq + model.nv] += 0.1 * generator.normal(size=(n, model.nv))
-    u = 0.05 * generator.normal(size=(steps, n, model.nu))
-    bar = generator.normal(size=(steps, n, batches[1].ndx))
-    times = {(kind, width): [] for kind in "fr" for width in batches}
-    results = {}
-    for _ in range(repeat):
-        for width, one in batches.items():
-            (states, completed), seconds = timed(lambda one=one: one.rollout(x, u))
-            times["f", width].append(seconds)
-            before = numpy.concatenate([x[None], states[:-1]])
-            gradient, seconds = timed(lambda one=one, b=before, c=completed: one.backward(b, u, bar, c))
-            times["r", width].append(seconds)
-            results[width] = [states, *(it for it in gradient if it is not None)]
-    for width in widths:
-        for a, b in zip(results[1], results[width]):
-            assert numpy.array_equal(a, b, equal_nan=True), (scene, width)
-    micro = {key: 1e6 * statistics.median(values) / (n * steps) for key, values in times.items()}
+    micro = measured(model, batches, n, steps, repeat, time.process_time)
     cells = [f"`{scene}`", str(model.nv)]
     for kind in "fr":
         cells.append(f"{micro[kind, 1]:.1f}")

@@ -7,8 +7,8 @@ reward is that of `costate.gym`'s hopper. As there, an episode has 1000 control 
 random within 0.05. The model is Gymnasium's, in time steps of 1/240 s. --help lists more options.
 
 The learners are SHAC with contacts that are rigid, by the solvers ncp (`shac`), lcp and pgs, or springs
-(`shac-stiffness`), each also without the limit of outliers of the gradient (`-free`), and PPO. The table has
-medians over seeds. Its columns "noise" have, for each learner, the `gradient_noise` of its policies at every
+(`shac-stiffness`), each also without the limit of outliers of the gradient (`-free`), SHAC with rigid contacts by
+ncp that the gradient feels from a distance (`shac-distant`), and PPO. The table has medians over seeds. Its columns "noise" have, for each learner, the `gradient_noise` of its policies at every
 evaluation: in states of 64 of its environments, the same policy acts under each law of contact. A noise near 64
 means that nothing but noise is left. "ncp limited" limits outliers as the learner does.
 """
@@ -28,6 +28,7 @@ CONTACTS = {
     "lcp": {"solver": {"type": "lcp"}},
     "pgs": {"solver": {"type": "pgs"}},
     "stiffness": {"ground": {"stiffness": 2e4, "damping": 1e3}},  # N/m and N s/m, as in dflex
+    "distant": {"solver": {"type": "ncp", "distant_contacts": {"distance": 0.02, "stiffness": 2e4}}},  # m and N/m
 }
 LIMIT = 2.0  # of outliers of the gradient, in medians
 PROBED = 64  # environments
@@ -79,6 +80,7 @@ LEARNERS = {
     "shac-lcp": shac("lcp", LIMIT, "SHAC lcp"),
     "shac-pgs": shac("pgs", LIMIT, "SHAC pgs"),
     "shac-stiffness": shac("stiffness", LIMIT, "SHAC stiffness"),
+    "shac-distant": shac("distant", LIMIT, "SHAC distant"),
     "ppo": learn.Trial(learn.PPO, learn.PPOSettings(minibatch=1024, **SIZES), 10),
     "shac-free": shac("ncp", math.inf, "SHAC ncp unlimited"),
     "shac-lcp-free": shac("lcp", math.inf, "SHAC lcp unlimited"),

@@ -129,11 +129,16 @@ def _parser(experiment: Experiment, description: str, out: str) -> argparse.Argu
     parser.add_argument("--resume", action="store_true", help="go on from these files; implies --save")
     parser.add_argument("--view", action="store_true", help="write a page of each learned policy by costate.view")
     parser.add_argument("--export", action="store_true", help="write each policy as OUT/LEARNER-SEED.json")
-    parser.add_argument("--workers", type=int, default=os.cpu_count(),
+    parser.add_argument("--workers", type=int, default=_processors(),
                         help="number of parallel trainings")
     parser.add_argument("--set", nargs="+", default=[], metavar="LEARNER.NAME=VALUE",
                         help="other settings, as JSON; the learner * means all that have this setting")
     return parser
+
+
+def _processors() -> int:
+    """How many processors this process may use, which may be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _override(experiment: Experiment, setting: str) -> None:
