@@ -330,6 +330,7 @@ void step_jacobian_by_adjoints(const World& w, const double* theta, const double
     start_rate_rows(nv, J);
     retract_rows(w, theta, x, s, J);
     if (by_theta == nullptr) return;
+    const std::vector<double>& v = v_after(w, s);
     VecX<double> q_bar(nv), d_bar(nv);
     for (int i = 0; i < nv; ++i) {
         q_bar.setZero();
@@ -340,7 +341,7 @@ void step_jacobian_by_adjoints(const World& w, const double* theta, const double
         for (int j = 0; j < nv; ++j) {
             if (d_bar[j] == 0) continue;
             by_theta->row(i) += h * d_bar[j] * by_theta->row(nv + j);
-            (*by_theta)(i, time_step) += d_bar[j] * s.v_next[j];
+            (*by_theta)(i, time_step) += d_bar[j] * v[j];
         }
     }
 }

@@ -157,6 +157,11 @@ template <class T> bool has_elastic_gradient(const World& w, const StepScratch<T
            std::ranges::any_of(s.rows.blocks, [&](const RowBlock& b) { return bounces(b, s.impulses); });
 }
 
+// v+, the velocity after the step.
+template <class T> const std::vector<T>& v_after(const World& w, const StepScratch<T>& s) {
+    return w.damps_late() ? s.late_damping.v : s.v_next;
+}
+
 // True if q+ = retract(q, h v+) and is pulled back as this function: without located impacts, recovery or the
 // gradient of an elastic impact.
 template <class T> bool displacement_is_h_v(const World& w, const StepScratch<T>& s) {

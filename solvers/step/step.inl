@@ -59,11 +59,6 @@ template <class T> void StepScratch<T>::clear_bars() {
 
 namespace {
 
-// v+
-template <class T> const std::vector<T>& v_after(const World& w, const StepScratch<T>& s) {
-    return w.damps_late() ? s.late_damping.v : s.v_next;
-}
-
 // Notes the sides on which the springs of tendons with slack pull.
 template <class T> void note_springs(const Model& m, const T* theta, const T* q, StepScratch<T>& s) {
     for (int n = 0; n < static_cast<int>(m.tendons.size()); ++n)

@@ -9,7 +9,10 @@ From states around the start of the file, five environments of a batch make six 
 - states: those of single time steps, bit for bit;
 - reverse mode of the batch: the product of the adjoints of single steps;
 - forward mode of states and sensors: its dot product with reverse mode, and differences of one step, where six one-sided
-  differences of three sizes agree with each other.
+  differences of three sizes agree with each other;
+- the same dot product over a run with wrenches and sensors, and reverse mode with few states kept, bit for bit;
+- Jacobians of a control step and of its sensors, by forward and reverse mode;
+- Hessian-vector products: differences of reverse mode, judged as those of a step.
 
 A check fails where a number is wrong, not where differences cross a branch or a solver has not converged.
 """
@@ -28,6 +31,7 @@ import costate
 
 ENVIRONMENTS, STEPS = 5, 6
 LARGEST = 1e4  # m, rad, and per second, beyond which a motion is an instability that tests nothing more
+CHAOTIC = 1e9  # sizes of products of covectors and derivatives, beyond which round-off decides
 OF_FRAMES = ("frame_position", "frame_quaternion", "frame_x_axis", "frame_linear_velocity", "frame_angular_velocity",
              "frame_linear_acceleration", "frame_angular_acceleration", "velocimeter", "gyro", "accelerometer", "force", "torque",
              "contact_force", "touch", "centre_of_mass", "centre_of_mass_velocity", "linear_momentum", "angular_momentum",
@@ -161,6 +165,91 @@ class Check:
             name = "state" if i < 2 * m.nv else next(s for s in m.sensors if i - 2 * m.nv < m.sensor_slice(s).stop)
             self.fault(f"derivative of {name}", columns[i], slopes[2:4, i].mean())
 
+    def product(self, what, outputs, inputs):
+        """Outputs and inputs: pairs of a covector and a derivative, (environments, entries) each."""
+        def products(pairs):
+            return numpy.concatenate([bar * dot for bar, dot in pairs], axis=1)
+
+        left, right = products(outputs), products(inputs)
+        size = abs(left).sum(1) + abs(right).sum(1)
+        wrong = abs(left.sum(1) - right.sum(1)) > 1e-6 * (size + 1e-9)
+        for e in numpy.flatnonzero(wrong & (size < CHAOTIC)):
+            self.fault(what, left[e].sum(), right[e].sum())
+
+    def parameters_dot(self):
+        """A direction of the parameters. Those that are 0 stay: many of them are at the end of their range."""
+        return 0.1 * self.random.normal(size=self.m.nparam) * abs(self.m.parameters)
+
+    def runs(self, batch, x, u):
+        m, normal, n = self.m, self.random.normal, len(x)
+        wrenches = normal(size=(len(u), n, len(m.bodies), 6))
+        states, y, completed = batch.run(x, u, wrenches)
+        whole = (completed == len(u)) & (abs(states).max(axis=(0, 2)) < LARGEST)
+        x_dot, u_dot = normal(size=(n, m.ndx)), normal(size=u.shape)
+        x_dot[:, 2 * m.nv:] = 0  # activations and kept impulses
+        theta_dot = self.parameters_dot()
+        states_bar, y_bar = normal(size=(len(u), n, m.ndx)) * whole[:, None], normal(size=y.shape) * whole[:, None]
+        along = batch.jvp(x, u, x_dot, u_dot, theta_dot, wrenches)
+        g = batch.run_vjp(x, u, states_bar, y_bar, wrenches=wrenches, each=True)
+
+        def rows(a):  # (steps, environments, entries)
+            return a.swapaxes(0, 1).reshape(n, -1)[whole]
+
+        self.product("forward and reverse mode of a run",
+                     [(rows(bar), rows(dot)) for bar, dot in zip((states_bar, y_bar), along)],
+                     [(g.x[whole], x_dot[whole]), (rows(g.u), rows(u_dot)), (g.parameters[whole], theta_dot)])
+        few = batch.run_vjp(x, u, states_bar, y_bar, wrenches=wrenches, each=True, max_bytes=4096 + 32 * n * m.nx)
+        for name, a, b in zip(g._fields, g, few):
+            of_steps = name in ("u", "wrenches")
+            if not numpy.array_equal(*((it[:, whole] if of_steps else it[whole]) for it in (a, b))):
+                self.fault(f"reverse mode with few states by {name}", apart(a, b))
+
+    def jacobians(self, batch, x, u):
+        m, normal, n = self.m, self.random.normal, len(x)
+        x_dot, u_dot = normal(size=(n, m.ndx)), normal(size=(n, m.nu))
+        x_dot[:, 2 * m.nv:] = 0
+        theta_dot = self.parameters_dot()
+        J, C = batch.jacobian(x, u, parameters=True), batch.sensors_jacobian(x, u, parameters=True)
+        after, completed = batch.rollout(x, u[None])
+        bar, y_bar = normal(size=(n, m.ndx)), normal(size=C.by_state.shape[:2])
+        along, seen = batch.jvp(x, u[None], x_dot, u_dot[None], theta_dot)
+        g = batch.backward(x[None], u[None], bar[None], completed, each=True)
+        of_sensors = batch.sensors_vjp(x, y_bar, u, each=True)
+        for e in numpy.flatnonzero((completed == 1) & ~J.diverged & ~C.diverged & (abs(after[0]).max(1) < LARGEST)):
+            for what, matrix, by_direction, covector, back in (
+                    ("states", J, along[0, e], bar[e], (g.x[e], g.u[0, e], g.parameters[e])),
+                    ("sensors", C, seen[0, e], y_bar[e], (of_sensors.x[e], of_sensors.u[e], of_sensors.parameters[e]))):
+                parts = [(M[e], dot) for M, dot in zip(matrix, (x_dot[e], u_dot[e], theta_dot))]
+                size = sum(abs(M) @ abs(dot) for M, dot in parts)
+                error = abs(sum(M @ dot for M, dot in parts) - by_direction)
+                if (error > 1e-6 * (size + 1e-3 * size.max(initial=0) + 1e-2)).any():
+                    self.fault(f"Jacobian of {what} by forward mode", error.max())
+                for name, (M, _), expected in zip(("x", "u", "parameters"), parts, back):
+                    if apart(covector @ M, expected) > 1e-5:
+                        self.fault(f"Jacobian of {what} by {name}", apart(covector @ M, expected))
+
+    def hessian(self, batch, x, u):
+        m, normal, n = self.m, self.random.normal, len(x)
+        x_dot, u_dot, bar = normal(size=(n, m.ndx)), normal(size=(1, n, m.nu)), normal(size=(1, n, m.ndx))
+        x_dot[:, 2 * m.nv:] = 0
+
+        def gradient(e):
+            moved = x.copy()
+            for here, start, dot in zip(moved, x, x_dot):
+                here[:m.nq] = m.retract(start[:m.nq], e * dot[:m.nv])
+                here[m.nq:m.nq + m.nv] += e * dot[m.nv:2 * m.nv]
+            g = batch.backward(moved[None], u[None] + e * u_dot, bar, batch.rollout(moved, u[None] + e * u_dot)[1])
+            return numpy.concatenate([g.x[:, m.nv:2 * m.nv], g.u[0]], axis=1)
+
+        h, here = batch.hvp(x, u[None], bar, x_dot, u_dot), gradient(0)
+        products = numpy.concatenate([h.x[:, m.nv:2 * m.nv], h.u[0]], axis=1)
+        slopes = numpy.array([(gradient(sign * e) - here) / (sign * e) for e in (1e-4, 1e-5, 1e-6) for sign in (1, -1)])
+        spread, error = numpy.ptp(slopes, axis=0), abs(slopes - products).min(axis=0)
+        middle = abs(slopes).mean(axis=0)
+        noise = 1e-6 * abs(here).max(initial=0)
+        for at in zip(*numpy.nonzero((spread < 1e-2 * middle) & (error > 1e-3 * middle + 3 * spread + noise))):
+            self.fault("Hessian-vector product", products[at], slopes[2:4][:, at[0], at[1]].mean())
+
     def run(self):
         self.batch()
         for e in range(3):
@@ -169,6 +258,14 @@ class Check:
                 x = self.m.state_step(x, self.u[0, e])
             if abs(x).max() < LARGEST and self.m.residual(x, self.u[1, e])[1]:
                 self.step(x, self.u[1, e])
+        batch, x = costate.Batch(self.m, ENVIRONMENTS, substeps=self.substeps), self.x
+        for _ in range(int(self.random.integers(0, 8))):
+            x = batch.step(x, self.u[0])[0]
+        if abs(x).max() < LARGEST:
+            self.runs(batch, x, self.u)
+            self.jacobians(batch, x, self.u[0])
+            if self.m.nq == self.m.nv:  # a fixed covector of a rotated frame is another function
+                self.hessian(batch, x, self.u[0])
 
 
 def check(file, seed):

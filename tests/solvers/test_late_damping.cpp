@@ -164,6 +164,31 @@ TEST_CASE("late damping: the adjoint of a step is the transpose of its derivativ
     });
 }
 
+TEST_CASE("late damping: the rows of Jacobians are adjoints, also by parameters") {
+    for_both_integrators([] {
+        for (unsigned seed = 1; seed <= 12; ++seed) {
+            CAPTURE(seed);
+            const ToyState t = late_state(seed, seed % 3 == 0 ? SolverType::lcp : SolverType::ncp);
+            const World& w = t.world;
+            StepScratch<double> s(w);
+            run_step(t, s);
+            StepJacobian J(w);
+            StepJacobian::Matrix by_theta;
+            step_jacobian_by_adjoints(w, t.theta.data(), t.x.data(), t.u.data(), s, J, &by_theta);
+            for (int i = 0; i < w.own_ndx(); ++i) {
+                CAPTURE(i);
+                const StepBars bars = step_bars(t, s, VecX<double>::Unit(w.ndx(), i));
+                const auto agree = [](const VecX<double>& row, const VecX<double>& bar) {
+                    return (row - bar).norm() <= 1e-9 * (1 + bar.norm());
+                };
+                CHECK(agree(J.by_x.row(i), bars.x.head(w.own_ndx())));
+                CHECK(agree(J.by_u.row(i), bars.u));
+                CHECK(agree(by_theta.row(i), bars.theta));
+            }
+        }
+    });
+}
+
 // Without contact, both orders are the same: (M + h B) a = tau - c - B v.
 TEST_CASE("late damping: implicitfast without rows is the semi-implicit step") {
     integrator = Integrator::mujoco_implicitfast;
