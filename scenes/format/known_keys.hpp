@@ -1,5 +1,5 @@
-// Every key of the format, by kind of object. The loader refuses all other keys, and a test compares the
-// schema with this table.
+// Every key of the format, by kind of object: those of scenes/library/scene.schema.json. The loader refuses all
+// other keys.
 #pragma once
 
 #include <string>

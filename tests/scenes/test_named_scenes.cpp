@@ -113,7 +113,7 @@ TEST_CASE("scenes: the schema names every joint, shape, actuator, term and conta
         CHECK(named("joint", "type").count(kind.name) == 1);
 }
 
-TEST_CASE("scenes: the schema has the keys of the loader, and the shipped scenes and models obey it") {
+TEST_CASE("scenes: the loader knows the keys of the schema, and the shipped scenes and models obey it") {
     const Json schema = read_json(test::shipped_folder() / "scene.schema.json");
     std::set<std::string> kinds;
     for (const KnownKeys& known : known_keys()) {
@@ -125,6 +125,21 @@ TEST_CASE("scenes: the schema has the keys of the loader, and the shipped scenes
     }
     for (const auto& [kind, definition] : schema["$defs"].items())
         if (definition.contains("properties")) CHECK(kinds.count(kind) == 1);
+    const auto has = [&](const char* kind, const char* key) {
+        CAPTURE(key);
+        if (key != nullptr) CHECK(schema["$defs"][kind]["properties"].contains(key));
+    };
+    for (const ShapeKind& kind : shape_kinds) {
+        for (const SizeKey& size : kind.sizes) {
+            has("shape", size.name);
+            if (kind.visual) has("visual", size.name);
+        }
+        for (const ShapeFormat& format : kind.formats)
+            for (const char* key : format.data)
+                has("shape", key);
+    }
+    for (const ActuatorQuantity& quantity : actuator_quantities())
+        has("actuator", quantity.name);
     for (const std::string& name : shipped_scenes())
         CHECK(disobeys(schema, schema, read_json(test::shipped_folder() / (name + ".json")), name) == "");
     for (const auto& entry : std::filesystem::directory_iterator(test::shipped_folder() / "models"))

@@ -1,9 +1,7 @@
 // Bodies of MJCF with the keys of a scene.
-#include <algorithm>
 #include <set>
 
 #include "scenes/format/inertia.hpp"
-#include "scenes/format/known_keys.hpp"
 #include "scenes/import/mjcf/mjcf_model.hpp"
 
 namespace costate {
@@ -78,13 +76,6 @@ void put_shapes(const MjcfGeom& geom, const std::string& pointer, Json& list,
     }
 }
 
-// True if the format of scenes has sites.
-bool scenes_have_sites() {
-    return std::ranges::any_of(known_keys(), [](const KnownKeys& k) {
-        return k.kind == std::string("body") && std::ranges::find(k.keys, "sites") != k.keys.end();
-    });
-}
-
 // A body; also records the sources of its parts below `pointer`, "/bodies/<index>".
 Json body_to_json(const MjcfBody& body, const std::set<std::string>& joint_names, const std::string& parent,
                   const std::string& pointer, std::map<std::string, std::string>& places) {
@@ -118,7 +109,6 @@ Json body_to_json(const MjcfBody& body, const std::set<std::string>& joint_names
         }
         put_shapes(geom, pointer + "/shapes", out["shapes"], places);
     }
-    if (!scenes_have_sites()) return out;
     for (const MjcfSite& site : body.sites) {
         Json frame{{"name", site.name}};
         put_pose(frame, site.pose);
