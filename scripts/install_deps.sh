@@ -43,6 +43,7 @@ if [ "${1:-}" = --tests ]; then
     library python3-mypy
     library python3-numpy
     library python3-torch
+    library python3-cmaes
     library python3-scipy
     library python3-matplotlib
     library python3-pip  # with which a test installs the package

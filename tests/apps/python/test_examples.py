@@ -52,6 +52,19 @@ class ExampleTest(unittest.TestCase):
             again = run(*command)  # nothing is left to do
             self.assertEqual((again.returncode, again.stdout), (0, ""), again.stderr)
 
+    def test_the_cube_is_fitted_without_derivatives(self):
+        if not TOSSES.is_file():
+            self.skipTest("the tosses are missing: set COSTATE_REFERENCE_DIR")
+        with tempfile.TemporaryDirectory() as folder:
+            command = (EXAMPLES / "cube_tosses.py", "--out", folder, "--laws", "cone", "--tosses", 4, "--test", 4,
+                       "--search", 96)
+            out = run(*command)
+            row, = json.loads((Path(folder) / "rows.json").read_text())
+            self.assertEqual((row["law"], row["tosses"]), ("cone, CMA-ES", 4), out.stderr)
+            self.assertLess(abs(row["values"][0] - 0.18), 0.1)
+            again = run(*command)  # nothing is left to do
+            self.assertEqual((again.returncode, again.stdout), (0, ""), again.stderr)
+
     def test_many_parameters_of_a_humanoid_are_found_with_few_passes(self):
         out = run(EXAMPLES / "humanoid_parameters.py", "--seconds", 0.4, "--iterations", 1)
         self.assertRegex(out.stdout, r"^240 unknowns from 2 windows, 0.4 s, on average 0.0 contacts; ", out.stderr)
