@@ -330,6 +330,34 @@ TEST_CASE("URDF meshes: package:// and relative paths with a search path") {
     unsetenv("ROS_PACKAGE_PATH");
 }
 
+TEST_CASE("URDF meshes: the folder that MuJoCo's <compiler> names, and Isaac Gym's <sdf>") {
+    const UrdfFolder folder;
+    folder.write("robot/parts/w.obj", wedge_obj());
+    const auto load = [&](const std::string& settings, const std::string& name) {
+        const std::string mesh = "<collision><geometry><mesh filename='" + name +
+                                 "'/></geometry><sdf resolution='256'/></collision>";
+        return import_model(
+            folder.write("robot/robot.urdf", urdf_robot("<mujoco>" + settings + "</mujoco>" +
+                                                        urdf_link("a", urdf_inertial() + mesh))),
+            {});
+    };
+    const std::string compiler = "<compiler meshdir='parts' discardvisual='false'/>";
+    for (const char* name : {"w.obj", "package://elsewhere/w.obj", "parts/w.obj", "../w.obj"}) {
+        CAPTURE(name);
+        const ImportedModel robot = load(compiler, name);
+        CHECK(robot.warnings.empty());
+        CHECK(hull_of(robot).size() == 4);
+    }
+    CHECK(load("<compiler meshdir='.' strippath='false'/>", "parts/w.obj").warnings.empty());
+    const auto warning = [&](const std::string& settings) { return load(settings, "w.obj").warnings.at(0); };
+    CHECK(warning("<compiler meshdir='.' strippath='false'/>").find("there is no file \"w.obj\"") !=
+          std::string::npos);
+    CHECK(
+        warning("<compiler meshdir='parts' boundmass='1'/>").find("attribute \"boundmass\" of <compiler>") !=
+        std::string::npos);
+    CHECK(warning(compiler + "<option gravity='0 0 0'/>").find("<option> in <mujoco>") != std::string::npos);
+}
+
 TEST_CASE("URDF: through JSON text, the same model to the last bit") {
     const std::string text = urdf_robot(
         urdf_link("a",

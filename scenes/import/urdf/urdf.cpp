@@ -377,13 +377,15 @@ bool is_world(const UrdfLink& root) {
 
 ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
     const XmlElement robot = document.root();
-    robot.warn_others(warnings, {"name", "version"},
-                      {"link", "joint", "material", "transmission", "gazebo", "ros2_control", "sensor"});
+    robot.warn_others(
+        warnings, {"name", "version"},
+        {"link", "joint", "material", "transmission", "gazebo", "ros2_control", "sensor", "mujoco"});
     const std::filesystem::path file = document.file();
     const UrdfTree tree(robot);
     const UrdfLink& root = tree.links[tree.root];
     const Materials materials = read_materials(robot);
     const GazeboSettings gazebo = read_gazebo(robot, options, warnings);
+    const MeshFolder meshes = read_mesh_folder(robot, warnings);
     for (const XmlElement& part : robot.children())
         if (part.name() == "link" || part.name() == "joint") warn_of_repeated(part, warnings);
     const bool floating = floats(root, options);
@@ -391,7 +393,7 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
                       carried_masses(tree),
                       floating,
                       is_world(root),
-                      {file.parent_path(), options, materials, gazebo, warnings},
+                      {file.parent_path(), meshes, options, materials, gazebo, warnings},
                       warnings,
                       {}};
 

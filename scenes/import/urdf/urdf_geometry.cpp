@@ -56,9 +56,33 @@ Vec3<double> read_scale(const XmlElement& mesh) {
 
 }  // namespace
 
+MeshFolder read_mesh_folder(const XmlElement& robot, Warnings& warnings) {
+    MeshFolder out;
+    for (const XmlElement& mujoco : robot.children("mujoco")) {
+        mujoco.warn_others(warnings, {}, {"compiler"});
+        for (const XmlElement& compiler : mujoco.children("compiler")) {
+            compiler.warn_others(
+                warnings,
+                {"meshdir", "strippath", "discardvisual", "fusestatic", "balanceinertia", "convexhull",
+                 "autolimits", "angle", "eulerseq", "coordinate", "texturedir"},
+                {});
+            out.name = compiler.text_or("meshdir", out.name);
+            out.strips_path = compiler.text_or("strippath", "true") != "false";
+        }
+    }
+    return out;
+}
+
 std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element, const char* role) const {
     const XmlAttribute name = element["filename"];
-    const MeshPath found = find_mesh(name.word(), folder, options);
+    MeshPath found = find_mesh(name.word(), folder, options);
+    if (found.file.empty() && !meshes.name.empty()) {
+        const std::string text = name.word();
+        const std::string stripped = meshes.strips_path ? text.substr(text.find_last_of("/\\") + 1) : text;
+        if (const MeshPath other = find_mesh(meshes.name + "/" + stripped, folder, options);
+            !other.file.empty())
+            found = other;
+    }
     if (!found.allowed) name.fail("leads out of the robot's folder", "name its folder with --search");
     if (!found.known_scheme)
         name.fail("is not a path", "use package://, file:// or a path from the robot's folder");
@@ -89,8 +113,9 @@ std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
 }
 
 std::vector<Json> LinkReader::shapes_of(const XmlElement& collision) const {
+    // <sdf>, of Isaac Gym, asks for the mesh itself in place of its hull; a hull that differs has a warning of its own
     collision.warn_others(warnings, {"name", "group", "concave"},
-                          {"origin", "geometry", "material", "verbose"});
+                          {"origin", "geometry", "material", "verbose", "sdf"});
     const XmlElement g = geometry_of(collision, warnings);
     Transform<double> X = read_origin(collision);
     std::vector<Json> all{Json::object()};

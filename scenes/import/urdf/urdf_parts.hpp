@@ -36,8 +36,18 @@ using GazeboSettings = std::map<std::string, GazeboLink>;  // by name of the lin
 // colours and numbers of Gazebo's solvers do not.
 GazeboSettings read_gazebo(const XmlElement& robot, const ImportOptions& options, Warnings& warnings);
 
+// Where MuJoCo looks for meshes: <mujoco><compiler meshdir="..." strippath="..."/></mujoco>.
+struct MeshFolder {
+    std::string name;         // relative to the file; empty: none is given
+    bool strips_path = true;  // of the names of meshes
+};
+
+// Warns of other settings of <mujoco> that may change the motion.
+MeshFolder read_mesh_folder(const XmlElement& robot, Warnings& warnings);
+
 struct LinkReader {
     const std::filesystem::path folder;  // of the file
+    const MeshFolder& meshes;
     const ImportOptions& options;
     const Materials& materials;
     const GazeboSettings& gazebo;
