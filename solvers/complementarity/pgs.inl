@@ -240,6 +240,12 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
         for (int r = 0; r < m; ++r, ++window) {
             const T y = ordered_dot<1, T>(-p.b[r] * tape.inverse[r], tape.coefficients.data() + r * (m - 1),
                                           window + 1, m - 1);
+            if constexpr (!std::is_arithmetic_v<T> && !is_lanes<T>) {
+                if (p.drops(r)) {  // 0, which is not at a bound, though the bound may be 0
+                    window[m] = y;
+                    continue;
+                }
+            }
             window[m] = clamped(p, r, y, [&]() -> const T& { return window[m - r + p.normal_of(r)]; });
         }
         ++tape.sweeps;

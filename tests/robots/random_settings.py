@@ -177,8 +177,7 @@ class Check:
             self.fault(what, left[e].sum(), right[e].sum())
 
     def parameters_dot(self):
-        """A direction of the parameters. Those that are 0 stay: many of them are at the end of their range."""
-        return 0.1 * self.random.normal(size=self.m.nparam) * abs(self.m.parameters)
+        return 0.1 * self.random.normal(size=self.m.nparam) * (abs(self.m.parameters) + 1e-3)
 
     def runs(self, batch, x, u):
         m, normal, n = self.m, self.random.normal, len(x)

@@ -182,3 +182,19 @@ TEST_CASE("pgs: a row without slip under no load is clamped for numbers and dual
         CHECK(p.by_mu == p.by_mu_dual);
     }
 }
+
+// Nothing moves the second friction row of a planar robot's contact, so no friction coefficient gives it an impulse, and
+// its derivative by a coefficient of 0 is 0, too.
+TEST_CASE("pgs: a dropped friction row has no derivative by a friction coefficient of 0") {
+    const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
+    const int normal[3] = {};
+    const LaneBits dropped[3] = {0, 0, 1};
+    const D A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1e-6}, b[3] = {-1, 0.7, 0}, mu[3] = {0, {0, 1}, {0, 1}};
+    PgsTape<D> tape;
+    D x[3] = {};
+    pgs(MlcpView<D>{3, A, b, type, normal, mu, 0, dropped}, 4, 0, tape, x);
+    CHECK(x[1].v == 0);
+    CHECK(x[1].d == -1);
+    CHECK(x[2].v == 0);
+    CHECK(x[2].d == 0);
+}
