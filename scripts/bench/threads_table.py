@@ -31,13 +31,13 @@ def main():
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
-    heads = ["scene", *(f"{kind}, us, {count} thread{'s' if count > 1 else ''}" for kind in ("step", "replay and reverse")
-                        for count in options.threads)]
+    kinds = ("step", "replay and reverse")
+    heads = ["scene", *(f"{kind}, us, threads: {count}" for kind in kinds for count in options.threads)]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for scene in options.scenes:
         print(row(scene, options.threads, options.environments, options.steps, options.repeat), flush=True)
-    load = os.getloadavg()[0]
-    print(f"{len(os.sched_getaffinity(0))} processors, {options.environments} environments, {options.steps} steps, load {load:.1f}",
+    processors, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    print(f"{processors} processors, {options.environments} environments, {options.steps} steps, load {load:.1f}",
           file=sys.stderr)
 
 

@@ -32,6 +32,8 @@ for name in $which; do
     targets=(all) selected=(-R "$pattern" -E "^($(IFS='|' && echo "${left_out[*]}"))$") tests=()
     if [ "$name" = address ]; then
         preset=(--preset debug)
+        # the sanitizer opens libcostate_mpi.so in the program's place, and does not know where that looks
+        export LD_LIBRARY_PATH="$PWD/build-address${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
         export ASAN_OPTIONS="detect_stack_use_after_return=1:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
     else
         flags="-fsanitize=thread"

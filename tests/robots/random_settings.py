@@ -177,8 +177,8 @@ class Check:
             self.fault(what, left[e].sum(), right[e].sum())
 
     def parameters_dot(self):
-        """A direction of the parameters. Those that are 0 stay, as many are at the end of their range, such as an erp of 0,
-        where no row recovers and each may begin to."""
+        """A direction of the parameters. Those that are 0 stay, as many are at the end of their range: with an erp of
+        0 no row recovers and each may begin to."""
         return 0.1 * self.random.normal(size=self.m.nparam) * abs(self.m.parameters)
 
     def runs(self, batch, x, u):

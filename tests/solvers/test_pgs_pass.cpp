@@ -183,8 +183,8 @@ TEST_CASE("pgs: a row without slip under no load is clamped for numbers and dual
     }
 }
 
-// Nothing moves the second friction row of a planar robot's contact, so no friction coefficient gives it an impulse, and
-// its derivative by a coefficient of 0 is 0, too.
+// Nothing moves the second friction row of a planar robot's contact, so no friction coefficient gives it an
+// impulse, and its derivative by a coefficient of 0 is 0, too.
 TEST_CASE("pgs: a dropped friction row has no derivative by a friction coefficient of 0") {
     const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
     const int normal[3] = {};

@@ -148,7 +148,8 @@ class Searched:
 
     def put(self, y, theta):
         for number, group in zip(y, self.groups):
-            theta[group] = theta[group] * numpy.exp(self.unit * number) if self.log else theta[group] + self.unit * number
+            change = self.unit * number
+            theta[group] = theta[group] * numpy.exp(change) if self.log else theta[group] + change
 
 
 def search(model, unknowns, tosses, evaluations):
@@ -247,8 +248,9 @@ def main():
             before = [] if options.search else [row for row in rows if row["law"] == law and 0 < row["tosses"] < k]
             theta = before[-1]["parameters"] if before else None
             row, theta = row_of(law, k, train, test, theta, 4 if before else 12, options.search)
+            laws = [name for law in LAWS for name in (law, f"{law}, CMA-ES")]
             rows = sorted([*rows, {**row, "parameters": theta.tolist()}],
-                          key=lambda row: (list(LAWS).index(row["law"].replace(", CMA-ES", "")), row["law"], row["tosses"]))
+                          key=lambda row: (laws.index(row["law"]), row["tosses"]))
             file.write_text(json.dumps(rows, indent=1))
             (options.out / "table.md").write_text(table(rows))
             print(table([row]).splitlines()[-1], flush=True)

@@ -8,9 +8,10 @@ random within 0.05. The model is Gymnasium's, in time steps of 1/240 s. --help l
 
 The learners are SHAC with contacts that are rigid, by the solvers ncp (`shac`), lcp and pgs, or springs
 (`shac-stiffness`), each also without the limit of outliers of the gradient (`-free`), SHAC with rigid contacts by
-ncp that the gradient feels from a distance (`shac-distant`), and PPO. The table has medians over seeds. Its columns "noise" have, for each learner, the `gradient_noise` of its policies at every
-evaluation: in states of 64 of its environments, the same policy acts under each law of contact. A noise near 64
-means that nothing but noise is left. "ncp limited" limits outliers as the learner does.
+ncp that the gradient feels from a distance (`shac-distant`), and PPO. The table has medians over seeds. Its columns
+"noise" have, for each learner, the `gradient_noise` of its policies at every evaluation: in states of 64 of its
+environments, the same policy acts under each law of contact. A noise near 64 means that nothing but noise is left.
+"ncp limited" limits outliers as the learner does.
 """
 import json
 import math
