@@ -199,7 +199,7 @@ class Check:
         self.product("forward and reverse mode of a run",
                      [(rows(bar), rows(dot)) for bar, dot in zip((states_bar, y_bar), along)],
                      [(g.x[whole], x_dot[whole]), (rows(g.u), rows(u_dot)), (g.parameters[whole], theta_dot)])
-        few = batch.run_vjp(x, u, states_bar, y_bar, wrenches=wrenches, each=True, max_bytes=4096 + 32 * n * m.nx)
+        few = batch.run_vjp(x, u, states_bar, y_bar, wrenches=wrenches, each=True, max_bytes=32 * n * m.nx)
         for name, a, b in zip(g._fields, g, few):
             of_steps = name in ("u", "wrenches")
             if not numpy.array_equal(*((it[:, whole] if of_steps else it[whole]) for it in (a, b))):
