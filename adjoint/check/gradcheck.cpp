@@ -32,8 +32,7 @@ Sample sample(Rollout<Simulation>& rollout, const VecX<double>& theta, const Vec
     Sample s;
     const StepScratch<double>& scratch = rollout.step().scratch();
     s.loss = rollout.forward(theta, x0, z, [&](int, const double*, const double* u) {
-        if (u != nullptr || rollout.step().nu() == 0)
-            s.hash = (s.hash ^ branch_hash(scratch)) * 0x9e3779b97f4a7c15u + 1;
+        if (u != nullptr) s.hash = (s.hash ^ branch_hash(scratch)) * 0x9e3779b97f4a7c15u + 1;
     });
     if (rollout.divergence()) s.hash = ~s.hash;
     return s;

@@ -72,7 +72,7 @@ void TermResiduals::add_gradient(const Term& term, int t, const double* theta, c
     if (!of_coordinates) s.clear_bars();
     term_value_adj<double>(w, term, t, {theta, x, u}, 1.0, s, {theta_bar, x_bar, u_bar});
     if (of_coordinates) return;
-    if (!u || !reads_results(term))
+    if (!term.running || !reads_results(term))
         return observe_adj(w, theta, x, s, of_parameters_ ? theta_bar : nullptr, x_bar);
     step_adj(w, {theta, x, u, pushes_.at(t, theta)}, s, x_next_bar.data(), {theta_bar, x_bar, u_bar});
 }

@@ -22,7 +22,7 @@ void TermShares::note(int t) {
 }
 
 void TermShares::operator()(int t, const double* x, const double* u) {
-    if (every_ > 0 && t % every_ == 0) note(t);
+    if (every_ > 0 && u != nullptr && t % every_ == 0) note(t);
     const Objective& objective = simulation_.objective();
     for (size_t i = 0; i < objective.size(); ++i)
         courses_[i].loss += term_share(simulation_.world(), objective[i], u != nullptr, t, {theta_, x, u},

@@ -7,6 +7,7 @@
 // for a rollout that is saved between steps and resumed by another process.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstring>
@@ -52,7 +53,7 @@ public:
         : plan_(plan),
           schedule_(schedule),
           store_(steps[0]->nx(), schedule, disk),
-          u_(steps[0]->nu()),
+          u_(std::max(steps[0]->nu(), 1)),
           u_bar_(u_),
           x_bar_(steps[0]->ndx()),
           x_next_bar_(x_bar_),
@@ -66,8 +67,8 @@ public:
     }
 
     // Runs a rollout and returns its loss. Calls visit(t, x_t, u_t) after each step t, with its intermediates
-    // in the step's scratch, and visit(N, x_N, nullptr) at the end. Stops at the first state that is not
-    // finite; see divergence().
+    // in the step's scratch, and visit(N, x_N, nullptr) at the end; u_t is not null without actuators either.
+    // Stops at the first state that is not finite; see divergence().
     template <class Visit>
     double forward(const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z, Visit&& visit) {
         return forward_until(
@@ -293,7 +294,8 @@ private:
     const ControlPlan& plan_;
     Schedule schedule_;
     CheckpointStore store_;
-    VecX<double> u_, u_bar_, x_bar_, x_next_bar_;
+    VecX<double> u_, u_bar_;  // not empty, so that their pointers are never null
+    VecX<double> x_bar_, x_next_bar_;
     VecX<double> x_;                // the state
     VecX<double> last_, reversed_;  // x_N; the state before the last reversed step
     std::vector<Kept> kept_;        // step t at index t % size
