@@ -283,6 +283,15 @@ TEST_CASE("repairs: what cannot change the motion is passed over, what can is sa
                  "<visual><geometry><teapot/></geometry></visual>");
     repaired_urdf(urdf_robot(link + extras), "<teapot> is not a known geometry", true);
     repaired_urdf(joint_of("continuous", "<safety_controller k_velocity='1'/>"), "");
+    repaired_urdf(joint_of("revolute",
+                           "<limit lower='-1' upper='1' effort='1' velocity='1' "
+                           "drake:acceleration='2' drake:jerk='9'/>"),
+                  "");
+    repaired_urdf(
+        urdf_robot(urdf_link("a", urdf_inertial() +
+                                      "<self_collision_checking><geometry/></self_collision_checking>") +
+                   "<frame name='grip' link='a' xyz='0 0 1' rpy='0 0 0'/>"),
+        "");
     repaired_urdf(
         urdf_robot(first_link + "<gazebo reference='a'><dampingFactor>0.3</dampingFactor></gazebo>"),
         "<dampingFactor> in <gazebo> is not supported");

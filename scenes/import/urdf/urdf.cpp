@@ -265,9 +265,10 @@ struct Importer {
                               {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties",
                                "mimic", "safety_controller", "calibration"});
         if (const auto limit = j.element.child("limit"))
-            limit->warn_others(
-                warnings,
-                {"lower", "upper", "effort", "velocity", "current", "command_effort", "gear_velocity"}, {});
+            limit->warn_others(warnings,
+                               {"lower", "upper", "effort", "velocity", "current", "command_effort",
+                                "gear_velocity", "drake:acceleration", "drake:jerk"},
+                               {});
         if (j.parent != tree.root || !root_is_world) body["parent"] = body_name(link(j.parent));
         put_joint(j, body);
     }
@@ -295,9 +296,10 @@ struct Importer {
 
     void add_body(const UrdfLink& l) {
         // With names of other formats and tools, which readers of URDF pass over
-        l.element.warn_others(warnings, {"name", "type"},
-                              {"inertial", "visual", "collision", "contact", "concave", "self_filter",
-                               "collision_checking", "gravity", "kinematic", "surface"});
+        l.element.warn_others(
+            warnings, {"name", "type"},
+            {"inertial", "visual", "collision", "contact", "concave", "self_filter", "collision_checking",
+             "self_collision_checking", "gravity", "kinematic", "surface"});
         Json body{{"name", body_name(l)}};
         std::map<std::string, std::string> places;
         if (l.joint >= 0) places["/joint"] = places["/joints"] = joint(l.joint).element.place();
@@ -379,7 +381,7 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
     const XmlElement robot = document.root();
     robot.warn_others(
         warnings, {"name", "version"},
-        {"link", "joint", "material", "transmission", "gazebo", "ros2_control", "sensor", "mujoco"});
+        {"link", "joint", "frame", "material", "transmission", "gazebo", "ros2_control", "sensor", "mujoco"});
     const std::filesystem::path file = document.file();
     const UrdfTree tree(robot);
     const UrdfLink& root = tree.links[tree.root];
