@@ -3,6 +3,7 @@
 
 #include "adjoint/optimize/forward_products.hpp"
 #include "adjoint/optimize/term_losses.hpp"
+#include "solvers/step/observation.hpp"
 #include "tests/support/optimized_scene.hpp"
 #include "tests/support/scene_text.hpp"
 
@@ -49,19 +50,24 @@ TEST_CASE("passive: the losses of the terms sum up to the loss") {
     CHECK((shares.noted() == std::vector<int>{0, 10, 20, 30, 40}));
 }
 
-TEST_CASE("passive: a constraint over time counts at every step") {
-    const Scene s = ball(R"([{"term": "velocity", "body": "ball", "length": true, "max": 0.2}])");
-    OptimizedScene run(s);
-    double fastest = 0;
+TEST_CASE("passive: constraints of steps, and over a part of the time, count at their steps") {
+    OptimizedScene run(ball(R"([{"term": "impulse", "max": 0.01},
+        {"term": "velocity", "body": "ball", "length": true, "max": 0.2, "until": 0.1}])"));
+    double hardest = 0, fastest = 0;
     const RolloutInputs in = run.variables.inputs(run.variables.start());
-    run.rollout.forward(in.theta, in.x0, in.z, [&](int, const double* x, const double*) {
-        fastest = std::max(fastest, Eigen::Map<const Vec3<double>>(x + s.world.nq()).norm());
+    run.rollout.forward(in.theta, in.x0, in.z, [&](int t, const double* x, const double*) {
+        const StepScratch<double>& step = run.simulation.scratch();
+        if (t < run.scene.steps && !step.contacts.points.empty())
+            hardest = std::max(hardest, contact_normal_impulse(step, 0));
+        if (t < 20)
+            fastest = std::max(fastest, Eigen::Map<const Vec3<double>>(x + run.scene.world.nq()).norm());
     });
-    REQUIRE(fastest > 1);
+    REQUIRE((hardest > 0.1 && fastest > 1));
     run.scene.optimize.iterations = 0;
     const OptimizeResult r = run.optimize();
-    REQUIRE(r.violations.size() == 1);
-    CHECK(r.violations[0].largest == doctest::Approx(fastest - 0.2));
+    REQUIRE(r.violations.size() == 2);
+    CHECK(r.violations[0].largest == doctest::Approx(hardest - 0.01));
+    CHECK(r.violations[1].largest == doctest::Approx(fastest - 0.2));
 }
 
 TEST_CASE("passive: normal equations have the gradient of the loss") {
