@@ -23,9 +23,8 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
-from random_scenes import random_scene
+from random_scenes import add_arguments, random_scene, try_seeds
 
 ROLLOUT_METHODS = ("gradient_descent", "momentum", "adam", "lbfgs", "lbfgs", "cmaes", "gauss_newton")
 CONTROL_METHODS = ("ilqr", "multiple_shooting")  # they optimize the controls of one rollout, each step by itself
@@ -35,6 +34,8 @@ OF_STEPS = ("effort", "impulse")
 NOT_SQUARES = ("kinetic_energy", "potential_energy", "impulse")
 PARAMETERS = ("bodies/*/mass", "joints/*/damping", "shapes/*/friction", "gravity", "actuators/*/gain")
 TIMEOUT = 120  # s
+WHAT = ("time_step", "steps", "solver", "contact", "ground", "medium", "initial", "controls", "parameters", "objective",
+        "constraints", "batch", "optimize")  # of a scene with faults
 
 
 def random_optimization(draw, file):
@@ -89,6 +90,8 @@ def check(program, file, seed):
         def run(*options):
             call = [program, "optimize", path, "--json", "--quiet", "--search", file.parent, *options]
             done = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
+            if done.returncode not in (0, 1, 2, 3):
+                raise subprocess.CalledProcessError(done.returncode, call, done.stdout, done.stderr)
             return json.loads(done.stdout) if done.returncode in (0, 1) else done.stderr
 
         while True:
@@ -131,22 +134,9 @@ def check(program, file, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=os.path.abspath)
-    parser.add_argument("--seed", type=int, default=1, help="the first seed")
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--count", type=int, help="number of seeds, instead of --seconds")
-    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    add_arguments(parser)
     options = parser.parse_args()
-    seed, checked, failed, end = options.seed, 0, 0, time.monotonic() + options.seconds
-    while seed < options.seed + options.count if options.count else time.monotonic() < end:
-        file = random.Random(-seed).choice(options.files).resolve()
-        faults, scene = check(options.program, file, seed)
-        checked += faults is not None
-        if faults:
-            failed += 1
-            print(f"seed {seed}, {file}: {'; '.join(faults[:4])}\n    {json.dumps(scene)}", flush=True)
-        seed += 1
-    print(f"{checked} scenes of seeds {options.seed} to {seed - 1}, {failed} with faults")
-    return failed > 0 or checked == 0
+    return try_seeds(options, lambda file, seed: check(options.program, file.resolve(), seed), WHAT)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Robots as their files have them, in scenes with random settings: are batches single steps, and derivatives derivatives?
 
-    random_settings.py [--seed N] [--seconds S] FILE...      exit code 1 if a check failed
+    random_settings.py [--seed N] [--seconds S | --count N] FILE...      exit code 1 if a check failed
 
 Each seed takes one of the files and draws a solver, its gradient, law and parameters of contact, ground, integrator, medium and sensors.
 From states around the start of the file, five environments of a batch make six control steps. Checked are:
@@ -17,18 +17,15 @@ From states around the start of the file, five environments of a batch make six 
 A check fails where a number is wrong, not where differences cross a branch or a solver has not converged.
 """
 import argparse
-import json
-import pathlib
 import random
 import re
 import sys
-import time
 import warnings
 
 import numpy
 
 import costate
-from random_scenes import random_scene
+from random_scenes import add_arguments, random_scene, try_seeds
 
 ENVIRONMENTS, STEPS = 5, 6
 LARGEST = 1e4  # m, rad, and per second, beyond which a motion is an instability that tests nothing more
@@ -255,23 +252,10 @@ def check(file, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1, help="the first seed")
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    add_arguments(parser)
     options = parser.parse_args()
     warnings.simplefilter("ignore", costate.ModelWarning)
-    seed, checked, failed, end = options.seed, 0, 0, time.monotonic() + options.seconds
-    while time.monotonic() < end:
-        file = random.Random(-seed).choice(options.files)
-        faults, scene = check(file, seed)
-        checked += faults is not None
-        if faults:
-            failed += 1
-            shown = {key: scene[key] for key in ("solver", "contact", "ground", "time_step")}
-            print(f"seed {seed}, {file}: {'; '.join(faults[:4])}\n    {json.dumps(shown)}", flush=True)
-        seed += 1
-    print(f"{checked} scenes of seeds {options.seed} to {seed - 1}, {failed} with faults")
-    return failed > 0 or checked == 0
+    return try_seeds(options, check, ("solver", "contact", "ground", "time_step"))
 
 
 if __name__ == "__main__":
