@@ -71,9 +71,16 @@ def summary(rows):
 SIZES = {"epochs": 150, "num_envs": 256, "horizon": 32, "hidden": (128, 64, 32), "critic_hidden": (128, 64)}
 
 
+RATES = {"rate": 1.5e-3, "critic_rate": 5e-4}
+
+
 def shac(contact, outliers, label):
-    settings = learn.SHACSettings(rate=1.5e-3, critic_rate=5e-4, outliers=outliers, **SIZES)
+    settings = learn.SHACSettings(outliers=outliers, **RATES, **SIZES)
     return learn.Trial(learn.SHAC, settings, 10, partial(DflexHopper, contact), label)
+
+
+def on_springs(learner, settings, label):
+    return learn.Trial(learner, settings, 10, partial(DflexHopper, "stiffness"), label)
 
 
 LEARNERS = {
@@ -82,6 +89,9 @@ LEARNERS = {
     "shac-pgs": shac("pgs", LIMIT, "SHAC pgs"),
     "shac-stiffness": shac("stiffness", LIMIT, "SHAC stiffness"),
     "shac-distant": shac("distant", LIMIT, "SHAC distant"),
+    "ahac-stiffness": on_springs(learn.AHAC, learn.AHACSettings(outliers=LIMIT, **RATES, **SIZES), "AHAC stiffness"),
+    "sapo-stiffness": on_springs(learn.SAPO, learn.SAPOSettings(outliers=LIMIT, **RATES, **SIZES), "SAPO stiffness"),
+    "ppo-stiffness": on_springs(learn.PPO, learn.PPOSettings(minibatch=1024, **SIZES), "PPO stiffness"),
     "ppo": learn.Trial(learn.PPO, learn.PPOSettings(minibatch=1024, **SIZES), 10),
     "shac-free": shac("ncp", math.inf, "SHAC ncp unlimited"),
     "shac-lcp-free": shac("lcp", math.inf, "SHAC lcp unlimited"),

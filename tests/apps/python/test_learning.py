@@ -441,17 +441,18 @@ class ExampleTest(unittest.TestCase):
                 self.assertFalse([pid for pid in children if is_running(pid)])
 
     def test_a_hopper_learns_and_its_run_resumes(self):
-        small = ("--learners", "shac", "--seeds", 0, "--set", "shac.num_envs=8", "shac.horizon=8", "shac.every=1")
+        small = ("--learners", "shac", "sapo-stiffness", "--workers", 1, "--seeds", 0, "--set", "*.num_envs=8",
+                 "*.horizon=8", "*.every=1")
         with tempfile.TemporaryDirectory() as folder:
             for more, epochs in ((("--until", 1, "--minutes", 0, "--save"), 0), (("--until", 1, "--resume"), 1),
                                  (("--until", 3, "--minutes", 0, "--resume"), 0),
                                  (("--until", 2, "--resume"), 1)):  # the first epoch is not repeated
                 out = run(EXAMPLES / "learn_hopper.py", "--out", folder, *small, *more)
                 self.assertEqual(out.returncode, 0, out.stderr)
-                self.assertEqual(out.stderr.count("seed 0: return"), epochs)
-                self.assertEqual("1 of 1 trainings have not reached their end" in out.stdout, epochs == 0)
+                self.assertEqual(out.stderr.count("seed 0: return"), 2 * epochs)
+                self.assertEqual("2 of 2 trainings have not reached their end" in out.stdout, epochs == 0)
             rows = list(csv.DictReader(Path(folder, "learning.csv").read_text().splitlines()))
-            self.assertEqual([row["environment steps"] for row in rows], ["64", "128"])
+            self.assertEqual([row["environment steps"] for row in rows], 2 * ["64", "128"])
             self.assertTrue(all(float(row["noise pgs"]) > 0 for row in rows))
             self.assertIn("| SHAC ncp | 1 |", Path(folder, "table.md").read_text())
 

@@ -191,7 +191,7 @@ def _sentence(row: Row) -> str:
 
 def plot(rows: List[Row], folder: Path) -> List[str]:
     """Writes learning.svg and learning.png: the return, and the columns that an experiment adds, by environment
-    steps; thick lines are medians over seeds. Returns their names."""
+    steps; thick lines are medians over seeds at equal epochs, as far as all seeds have come. Returns their names."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -208,13 +208,10 @@ def plot(rows: List[Row], folder: Path) -> List[str]:
     for axis, column in zip(axes, columns):
         for i, name in enumerate(dict.fromkeys(row["learner"] for row in rows)):
             mine = [row for row in rows if row["learner"] == name]
-            for seed in sorted({row["seed"] for row in mine}):
-                line = [(row["environment steps"], row[column]) for row in mine if row["seed"] == seed]
-                axis.plot(*zip(*line), color=f"C{i}", alpha=0.3, linewidth=1)
-            steps = sorted({row["environment steps"] for row in mine})
-            medians = [statistics.median([float(row[column]) for row in mine if row["environment steps"] == n])
-                       for n in steps]
-            axis.plot(steps, medians, color=f"C{i}", linewidth=2, label=f"{name}, median of seeds")
+            curves = [[row for row in mine if row["seed"] == seed] for seed in sorted({row["seed"] for row in mine})]
+            for curve in curves:
+                axis.plot(*_medians([curve], column), color=f"C{i}", alpha=0.3, linewidth=1)
+            axis.plot(*_medians(curves, column), color=f"C{i}", linewidth=2, label=f"{name}, median of seeds")
         axis.set(xlabel="environment steps", ylabel=column, xscale="log")
         values = [float(row[column]) for row in rows]
         if min(values) > 0 and max(values) > 100 * min(values):
@@ -225,3 +222,11 @@ def plot(rows: List[Row], folder: Path) -> List[str]:
         figure.savefig(folder / name, dpi=150)
     pyplot.close(figure)
     return ["learning.svg", "learning.png"]
+
+
+def _medians(curves: List[List[Row]], column: str) -> Tuple[List[float], List[float]]:
+    """(environment steps, numbers of the column): medians over curves of each evaluation that all of them have."""
+    rows = list(zip(*curves))
+    steps, numbers = ([statistics.median([float(row[name]) for row in each]) for each in rows]
+                      for name in ("environment steps", column))
+    return steps, numbers

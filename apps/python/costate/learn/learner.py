@@ -69,7 +69,7 @@ class Learner:
     def policy(self, observations: torch.Tensor) -> torch.Tensor:
         """Actions (n, nu) without noise for observations (n, observation_size)."""
         with torch.no_grad():
-            actions: torch.Tensor = torch.tanh(self.actor.mean(self.normalizer(observations)))
+            actions: torch.Tensor = torch.tanh(self.actor(self.normalizer(observations))[0])
         return actions
 
     def snapshot(self) -> Dict[str, Any]:

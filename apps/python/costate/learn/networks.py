@@ -1,7 +1,7 @@
 """Networks of policies and critics, and the normalization of observations."""
 from __future__ import annotations
 
-from typing import List, Sequence
+from typing import List, Sequence, Tuple
 
 import torch
 from torch import nn
@@ -40,6 +40,11 @@ class Actor(nn.Module):  # type: ignore[misc]
         super().__init__()
         self.mean = perceptron([observations, *hidden, actions], gain)
         self.log_std = nn.Parameter(torch.full((actions,), log_std))
+
+    def forward(self, observations: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+        """(mean, logarithm of the standard deviation), each (n, actions), of samples before tanh."""
+        mean = self.mean(observations)
+        return mean, self.log_std.expand_as(mean)
 
     def sample(self, observations: torch.Tensor, random: torch.Generator) -> torch.Tensor:
         """A sample before tanh, mean + std * noise, differentiable (Kingma and Welling 2014)."""

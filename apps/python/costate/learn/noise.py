@@ -33,14 +33,14 @@ def gradient_noise(learner: Learner, task: Union[Task, str], x: ArrayLike, t: Ar
     n = len(numpy.asarray(x))
     env, random = DifferentiableEnv(task, n, settings.threads), torch.Generator().manual_seed(seed)
     observation, _ = env.reset(seed=seed, options={"x": x, "t": t})
-    known, means, draws = [], [], []
+    known, samples, draws = [], [], []
     loss, discount = torch.zeros(n), torch.ones(n)
     for step in range(settings.horizon):
         known.append(learner.normalizer(observation))
-        means.append(actor.mean(known[-1]))
-        draws.append(torch.randn(means[-1].shape, generator=random))
-        sample = means[-1] + actor.log_std.exp() * draws[-1]
-        observation, reward, terminated, truncated, infos = env.step(torch.tanh(sample))
+        mean, log_std = actor(known[-1])
+        draws.append(torch.randn(mean.shape, generator=random))
+        samples.append(mean + log_std.exp() * draws[-1])
+        observation, reward, terminated, truncated, infos = env.step(torch.tanh(samples[-1]))
         if outliers < math.inf and env.x is not None and env.x.requires_grad:
             env.x.register_hook(partial(without_outliers, outliers=outliers))
         over = terminated | truncated
@@ -50,7 +50,7 @@ def gradient_noise(learner: Learner, task: Union[Task, str], x: ArrayLike, t: Ar
         gain = settings.reward_scale * reward + torch.where(ends, settings.discount * value, 0.0)
         loss, discount = loss - discount * gain, torch.where(over, 1.0, discount * settings.discount)
     # environments are independent: the gradient of the sum by an action is that of its own environment
-    bars = torch.stack(torch.autograd.grad(loss.sum(), means))
+    bars = torch.stack(torch.autograd.grad(loss.sum(), samples))
     env.close()
     inputs = torch.stack(known).detach()
     gradients = torch.stack([_parameters_bar(learner, inputs[:, i], torch.stack(draws)[:, i], bars[:, i])
@@ -63,6 +63,7 @@ def _parameters_bar(learner: Learner, known: torch.Tensor, draws: torch.Tensor,
                     bars: torch.Tensor) -> torch.Tensor:
     """The gradient by all parameters, flat and in float64, from the gradients `bars` (horizon, actions) by the
     samples of one environment."""
-    sample = learner.actor.mean(known) + learner.actor.log_std.exp() * draws
+    mean, log_std = learner.actor(known)
+    sample = mean + log_std.exp() * draws
     parts: List[torch.Tensor] = list(torch.autograd.grad((sample * bars).sum(), list(learner.actor.parameters())))
     return torch.cat([part.flatten().double() for part in parts])

@@ -102,11 +102,6 @@ class SAC(Learner):
             shapes.update({"dr/da": (actions,), "ds'/da": (size, actions)})
         return shapes
 
-    def policy(self, observations: torch.Tensor) -> torch.Tensor:
-        with torch.no_grad():
-            actions: torch.Tensor = torch.tanh(self.actor(self.normalizer(observations))[0])
-        return actions
-
     def epoch(self) -> None:
         start, settings = time.process_time(), self.sac
         for adam in (self.adam, self.critic_adam, self.temperature_adam):

@@ -54,11 +54,6 @@ class SAPO(SHAC):
         self.wanted = settings.entropy * actions  # H
         self._entropies: List[torch.Tensor] = []  # -log pi of the actions of an epoch
 
-    def policy(self, observations: torch.Tensor) -> torch.Tensor:
-        with torch.no_grad():
-            actions: torch.Tensor = torch.tanh(self.actor(self.normalizer(observations))[0])
-        return actions
-
     def epoch(self) -> None:
         super().epoch()
         start = time.process_time()
