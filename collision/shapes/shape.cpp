@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <tuple>
 
 namespace costate {
@@ -20,7 +21,7 @@ bool ShapeSet::is_pair(int a, int b) const {
     if (jointed || (first.group & second.mask) == 0 || (second.group & first.mask) == 0) return false;
     if ((!first.self_collision || !second.self_collision) && first.tree == second.tree) return false;
     if (!pair_supported(shapes[a].type, shapes[b].type)) return false;
-    const std::pair<int, int> bodies = std::minmax({first.body, second.body});
+    const std::pair<int, int> bodies = std::minmax({shapes[a].body, shapes[b].body});
     return !std::binary_search(excluded.begin(), excluded.end(), bodies);
 }
 
@@ -60,10 +61,10 @@ int moving_body(const Model& model, int body) {
 
 int moving_parent(const Model& model, int body) { return moving_body(model, model.bodies[body].parent); }
 
-int moving_body(const Model& model, const std::string& name) {
+int named_body(const Model& model, const std::string& name) {
     const int body = model.body_index(name);
-    assert((body >= 0 || name == "world") && "an excluded pair names a body that does not exist");
-    return moving_body(model, body);
+    assert((body >= 0 || name == "world") && "a pair of bodies names one that does not exist");
+    return body;
 }
 
 void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, ShapeSet& set) {
@@ -187,8 +188,12 @@ void find_group_pairs(ShapeSet& set) {
 
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                       const std::vector<std::pair<std::string, std::string>>& excluded,
-                      const std::vector<ContactPairSpec>& pairs) {
+                      const std::vector<ContactPairSpec>& pairs,
+                      const std::vector<std::pair<std::string, std::string>>& carriers) {
     ShapeSet set;
+    std::map<int, int> parents;  // of moving bodies whose joint is a chain of links
+    for (const auto& [body, parent] : carriers)
+        parents[moving_body(model, named_body(model, body))] = moving_body(model, named_body(model, parent));
     for (const ContactPairSpec& pair : pairs)
         set.condim = std::max(set.condim, pair.condim);
     for (const ShapeSpec& s : specs) {
@@ -205,7 +210,10 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                  .priority = s.priority,
                  .mixing_weight = s.mixing_weight};
         CollisionFilter m{moving_body(model, s.body), -1, -1, s.group, s.mask, s.self_collision};
-        if (m.body >= 0) m.parent = moving_parent(model, m.body);
+        if (const auto chain = parents.find(m.body); chain != parents.end())
+            m.parent = chain->second;
+        else if (m.body >= 0)
+            m.parent = moving_parent(model, m.body);
         if (s.body >= 0) m.tree = model.bodies[s.body].tree;
         set.filters.push_back(m);
         assert((s.type != ShapeType::terrain || m.body < 0) && "a terrain belongs to the world");
@@ -213,7 +221,7 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
     register_parameters(model, specs, set);
     if (!pairs.empty()) add_pairs(model, pairs, set);
     for (const auto& [first, second] : excluded)
-        set.excluded.push_back(std::minmax({moving_body(model, first), moving_body(model, second)}));
+        set.excluded.push_back(std::minmax({named_body(model, first), named_body(model, second)}));
     std::sort(set.excluded.begin(), set.excluded.end());
 
     const int n = static_cast<int>(specs.size());

@@ -62,9 +62,8 @@ struct MarginPart {
 
 struct ShapeSet {
     std::vector<Shape> shapes;
-    std::vector<CollisionFilter> filters;  // per shape
-    std::vector<std::pair<int, int>>
-        excluded;  // pairs of bodies as in the filters, (lesser, greater); sorted
+    std::vector<CollisionFilter> filters;          // per shape
+    std::vector<std::pair<int, int>> excluded;     // pairs of bodies, (lesser, greater); sorted
     std::vector<std::pair<int, int>> plane_pairs;  // pairs with a plane, sorted
     bool any_pair = false;
     // The shapes other than planes in groups: all shapes of a moving body, and each shape of the world alone.
@@ -156,10 +155,13 @@ struct ContactPairSpec {
 // ".../damping", if the condim of any shape is above 3 ".../torsional_friction" and ".../rolling_friction", and
 // in a soft model ".../solref" and ".../solimp", and those of the pairs as "pairs/<name>/friction" and so on.
 // Determines which pairs may collide. Bodies joined by fixed joints count as one body, or as the world. Excluded
-// are pairs within a body or within the world, of a body and its parent (unless the parent is the world), of
-// bodies in `excluded` (by name; "world" is the world), and pairs that groups, masks or self_collision exclude.
+// are pairs within a body or within the world, of a body and its parent (unless the parent is the world), and pairs
+// that groups, masks or self_collision exclude. Excluded are also pairs of bodies in `excluded`, by name, without
+// those that are fixed to them; "world" is the world without its fixed bodies. `carriers`: (body, parent) of bodies
+// whose joint is a chain of links without shapes.
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                       const std::vector<std::pair<std::string, std::string>>& excluded = {},
-                      const std::vector<ContactPairSpec>& pairs = {});
+                      const std::vector<ContactPairSpec>& pairs = {},
+                      const std::vector<std::pair<std::string, std::string>>& carriers = {});
 
 }  // namespace costate

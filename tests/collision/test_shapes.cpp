@@ -32,7 +32,8 @@ TEST_CASE("build_shapes: who may touch whom") {
     specs.push_back({"ground", ShapeType::plane});
     specs.push_back({"crate", ShapeType::box, model.body_index("ball")});
     specs.push_back({"wall", ShapeType::box});
-    const ShapeSet set = build_shapes(model, specs, {{"hand", "ball"}, {"arm", "world"}});
+    const ShapeSet set =
+        build_shapes(model, specs, {{"hand", "ball"}, {"arm", "world"}, {"base", "hand"}, {"ball", "table"}});
     const std::vector<std::pair<int, int>> pairs = set.pairs();
 
     const auto touch = [&](const char* a, const char* b) {
@@ -43,14 +44,13 @@ TEST_CASE("build_shapes: who may touch whom") {
     };
     const auto either = [&](const char* a, const char* b) { return touch(a, b) || touch(b, a); };
     CHECK(touch("base", "ground"));
-    CHECK(touch("base", "hand"));
     CHECK(touch("pad", "hand"));
     CHECK(touch("base", "ball"));
     CHECK(touch("base", "table"));
-    CHECK(touch("ball", "table"));
     CHECK(touch("ball", "wall"));
+    CHECK(touch("arm", "table"));
     CHECK(touch("base", "crate"));
-    CHECK_FALSE(touch("table", "ball"));     // the world comes second
+    CHECK_FALSE(touch("table", "base"));     // the world comes second
     CHECK_FALSE(either("base", "pad"));      // one body
     CHECK_FALSE(either("base", "arm"));      // parent, through the fixed joint
     CHECK_FALSE(either("pad", "arm"));       // parent
@@ -59,8 +59,9 @@ TEST_CASE("build_shapes: who may touch whom") {
     CHECK_FALSE(either("table", "ground"));  // the world
     CHECK_FALSE(either("hand", "ball"));     // excluded
     CHECK_FALSE(either("hand", "crate"));    // excluded
-    CHECK_FALSE(either("arm", "ground"));    // excluded
-    CHECK_FALSE(either("arm", "table"));     // excluded
+    CHECK_FALSE(either("base", "hand"));     // excluded, without the pad that is fixed to the base
+    CHECK_FALSE(either("arm", "ground"));    // excluded, without the table that is fixed in the world
+    CHECK_FALSE(either("ball", "table"));    // excluded, without the rest of the world
     CHECK(std::is_sorted(pairs.begin(), pairs.end()));
     CHECK(set.any_pair);
     CHECK(set.plane_pairs.size() == 5);

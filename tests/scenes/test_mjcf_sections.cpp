@@ -54,8 +54,11 @@ TEST_CASE("MJCF: parents, children, the world, excluded pairs") {
             <body name="weld"><geom name="weld" size=".1"/>
                 <body name="b"><joint/><geom name="b" size=".1"/>
                     <body name="c"><joint/><geom name="c" size=".1"/></body></body></body></body>
-        <body name="d"><freejoint/><geom name="d" size=".1"/></body></worldbody>
-        <contact><exclude body1="a" body2="d"/><exclude body1="world" body2="d"/></contact>)")
+        <body name="d"><freejoint/><geom name="d" size=".1"/></body>
+        <body name="base"><geom name="base" size=".1"/>
+            <body name="link"><joint/><geom name="link" size=".1"/></body></body></worldbody>
+        <contact><exclude body1="a" body2="d"/><exclude body1="world" body2="d"/>
+            <exclude body1="base" body2="link"/></contact>)")
                         .scene();
     const ShapeSet& set = s.world.shapes;
     const auto meet = [&](const char* a, const char* b) {
@@ -67,7 +70,9 @@ TEST_CASE("MJCF: parents, children, the world, excluded pairs") {
     CHECK((!meet("a", "weld") && !meet("a", "b") && !meet("weld", "b") && !meet("b", "c")));
     CHECK((meet("a", "c") && meet("weld", "c") && meet("a", "floor") && meet("weld", "floor") &&
            meet("b", "floor")));
-    CHECK((!meet("a", "d") && !meet("weld", "d") && !meet("floor", "d") && meet("b", "d")));
+    CHECK((!meet("a", "d") && !meet("floor", "d") && meet("b", "d")));
+    // excluded is a body without those that are fixed to it, as in MuJoCo
+    CHECK((meet("weld", "d") && meet("base", "d") && !meet("base", "link") && meet("floor", "link")));
 }
 
 std::string driven(const std::string& actuators, const std::string& defaults = "") {

@@ -280,6 +280,11 @@ TEST_CASE("SDFormat links of one model collide if they say so") {
     CHECK(collide(scene("<self_collide>1</self_collide>", "")));
     CHECK(!collide(scene("<self_collide>1</self_collide>", "<self_collide>0</self_collide>")));
     CHECK(collide(scene("", "", {.self_collision = true})));
+    // a link and the one that carries it, moving or not
+    const std::string hinge = sdf_joint("hinge", "revolute", "a", "b", sdf_axis());
+    CHECK(!collide(scene("<self_collide>1</self_collide>" + hinge, "")));
+    CHECK(!collide(
+        scene("<self_collide>1</self_collide>" + hinge + sdf_joint("base", "fixed", "world", "a"), "")));
 }
 
 TEST_CASE("SDFormat worlds: gravity, time step, floor, several models") {

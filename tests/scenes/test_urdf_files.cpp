@@ -113,6 +113,58 @@ TEST_CASE("URDF settings of Gazebo: friction, springs and weight of links; Bulle
           std::string::npos);
 }
 
+TEST_CASE("URDF: Drake's groups keep links from colliding that --self-collision lets collide") {
+    const auto read = [](const std::string& filters, bool self_collision = true) {
+        ImportOptions options;
+        options.self_collision = self_collision;
+        options.base = Base::floating;
+        std::string text;
+        for (const char* name : {"a", "b", "c", "d"})
+            text += urdf_link(name, urdf_inertial() + collision("<sphere radius='1'/>"));
+        for (const char* name : {"b", "c", "d"})
+            text += urdf_joint(name, "fixed", "a", name, "");
+        return import_text(urdf_robot(text + filters), options);
+    };
+    const auto group = [](const std::string& name, const std::string& members, const std::string& ignored) {
+        std::string text = "<drake:collision_filter_group name='" + name + "'>" + members;
+        for (const char link : ignored)
+            text += "<drake:ignored_collision_filter_group name='" + std::string(1, link) + "'/>";
+        return text + "</drake:collision_filter_group>";
+    };
+    const auto member = [](const std::string& link) { return "<drake:member link='" + link + "'/>"; };
+    const std::string own = group("G", member("a") + member("b") + member("c"), "G");
+    CHECK(read(own).model["exclude"] == Json::parse(R"([["a", "b"], ["a", "c"], ["b", "c"]])"));
+    CHECK(read(own).warnings.empty());
+    CHECK(!read(own, false).model.contains("exclude"));
+    const std::string two = group("G", member("b"), "H") +
+                            group("H", member("d") + "<drake:member_group name='I'/>", "") +
+                            group("I", member("c") + "<drake:member_group name='H'/>", "");
+    CHECK(read(two).model["exclude"] == Json::parse(R"([["b", "c"], ["b", "d"]])"));
+    CHECK(read("<drake:collision_filter_group name='G' ignore='true'/>").warnings.empty());
+    CHECK(read(group("G", member("e"), "G")).warnings[0].find("\"e\" is not a link") != std::string::npos);
+    CHECK(read(group("G", member("a"), "J")).warnings[0].find("\"J\" is not a group, the nearest is \"G\"") !=
+          std::string::npos);
+}
+
+TEST_CASE("URDF: with --self-collision, links of a base that stands still do not collide with it") {
+    ImportOptions options;
+    options.self_collision = true;
+    std::string text;
+    for (const char* name : {"base", "table", "arm", "flange", "hand", "ball"})
+        text += urdf_link(name, urdf_inertial() + collision("<sphere radius='1'/>"));
+    text += urdf_joint("table", "fixed", "base", "table", "") +
+            urdf_joint("arm", "continuous", "base", "arm", "") +
+            urdf_joint("flange", "fixed", "arm", "flange", "") +
+            urdf_joint("hand", "continuous", "flange", "hand", "") +
+            urdf_joint("ball", "floating", "base", "ball", "");
+    const auto excluded = [&](Base base) {
+        options.base = base;
+        return import_text(urdf_robot(text), options).model.value("exclude", Json());
+    };
+    CHECK(excluded(Base::fixed) == Json::parse(R"([["base", "arm"], ["base", "flange"]])"));
+    CHECK(excluded(Base::floating).is_null());
+}
+
 TEST_CASE("URDF visuals: kept with their colours for a viewer") {
     const UrdfFolder folder;
     folder.write("robot/wedge.obj", wedge_obj());

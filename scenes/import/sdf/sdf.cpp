@@ -60,6 +60,7 @@ public:
         for (const int link : trees_.order)
             add_link(link);
         keep_apart();
+        keep_from_still_parents();
         for (const int j : trees_.closing)
             close(model_.joints[j]);
         for (const SdfJoint& joint : model_.joints)
@@ -292,18 +293,36 @@ private:
                      joint.place);
     }
 
+    // True if a link does not collide with others of its model.
+    bool silent(int index) const {
+        const Json& shapes = link(index).shapes;
+        return !shapes.empty() && shapes[0].contains("self_collision");
+    }
+
     // Between the trees of a model "self_collision" has no effect; "exclude" keeps them from colliding.
     void keep_apart() {
-        const auto silent = [&](int index) {
-            const Json& shapes = link(index).shapes;
-            return !shapes.empty() && shapes[0].contains("self_collision");
-        };
         const int n = static_cast<int>(model_.links.size());
         for (int a = 0; a < n && !model_.fixed; ++a)
             for (int b = a + 1; b < n; ++b)
                 if (trees_.roots[a] != trees_.roots[b] && !link(a).shapes.empty() &&
                     !link(b).shapes.empty() && (silent(a) || silent(b)))
                     out_.model["exclude"].push_back(Json::array({body_name(a), body_name(b)}));
+    }
+
+    // A parent that stands still is a part of the world, with which all bodies collide, but not the links that it carries.
+    void keep_from_still_parents() {
+        const auto still = [&](int index) {
+            const int first = moving_link(index);
+            return first == sdf_world || (trees_.carriers[first].joint < 0 && !floats(first));
+        };
+        for (const int index : trees_.order) {
+            if (still(index)) continue;
+            const int first = moving_link(index), parent = trees_.parents[first];
+            if (trees_.carriers[first].joint >= 0 && parent != sdf_world && still(parent) &&
+                !silent(parent) && !silent(index) && !link(parent).shapes.empty() &&
+                !link(index).shapes.empty())
+                out_.model["exclude"].push_back(Json::array({body_name(parent), body_name(index)}));
+        }
     }
 
     // An equality in the place of a joint that closes a loop.

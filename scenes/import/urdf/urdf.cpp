@@ -334,6 +334,18 @@ struct Importer {
                         out.model["exclude"].push_back(Json::array({a, b}));
     }
 
+    // Keeps links from colliding that may by the options, but not by the file.
+    void keep_pairs_apart(const XmlElement& robot) {
+        std::vector<bool> held;
+        for (const UrdfJoint& j : tree.joints)
+            held.push_back(j.type == UrdfType::fixed || locked_at(j));
+        const auto body = [&](int index) {
+            return index == tree.root && root_is_world ? "world" : body_name(link(index));
+        };
+        for (const auto& [a, b] : pairs_apart(robot, tree, floating, held, warnings))
+            out.model["exclude"].push_back(Json::array({body(a), body(b)}));
+    }
+
     void add_mimic(const UrdfJoint& j, const XmlElement& mimic) {
         const XmlAttribute name = mimic["joint"];
         const UrdfJoint* other = tree.joint(name.text());
@@ -379,9 +391,9 @@ bool is_world(const UrdfLink& root) {
 
 ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
     const XmlElement robot = document.root();
-    robot.warn_others(
-        warnings, {"name", "version"},
-        {"link", "joint", "frame", "material", "transmission", "gazebo", "ros2_control", "sensor", "mujoco"});
+    robot.warn_others(warnings, {"name", "version"},
+                      {"link", "joint", "frame", "material", "transmission", "gazebo", "ros2_control",
+                       "sensor", "mujoco", "drake:collision_filter_group"});
     const std::filesystem::path file = document.file();
     const UrdfTree tree(robot);
     const UrdfLink& root = tree.links[tree.root];
@@ -413,7 +425,10 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
     model["bodies"] = Json::array();
     for (const int index : tree.order)
         if (index != tree.root || !importer.root_is_world) importer.add_body(importer.link(index));
-    if (importer.root_is_world && !options.self_collision) importer.keep_trees_apart();
+    if (options.self_collision)
+        importer.keep_pairs_apart(robot);
+    else if (importer.root_is_world)
+        importer.keep_trees_apart();
     for (const int index : tree.order) {
         if (index == tree.root) continue;
         const UrdfJoint& joint = importer.joint(importer.link(index).joint);

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <map>
+#include <set>
 
 #include "scenes/import/pose.hpp"
 #include "scenes/import/urdf/urdf.hpp"
+#include "scenes/import/urdf/urdf_tree.hpp"
 
 namespace costate {
 
@@ -44,6 +46,11 @@ struct MeshFolder {
 
 // Warns of other settings of <mujoco> that may change the motion.
 MeshFolder read_mesh_folder(const XmlElement& robot, Warnings& warnings);
+
+// Pairs of links, the lesser first, that do not collide where links of a robot do: those of Drake's groups, and links
+// with parents that stand still. `held`: (joints) fixed or locked.
+std::set<std::pair<int, int>> pairs_apart(const XmlElement& robot, const UrdfTree& tree, bool floating,
+                                          const std::vector<bool>& held, Warnings& warnings);
 
 struct LinkReader {
     const std::filesystem::path folder;  // of the file

@@ -34,7 +34,7 @@ void add_links(const Node& node, const std::string& name, ModelInput& model, Mod
         parent = static_cast<int>(model.bodies.size());
         model.bodies.push_back(spec);
     }
-    if (carrier >= 0 && links.size() > 1) model.excluded.emplace_back(name, model.bodies[carrier].name);
+    if (carrier >= 0 && links.size() > 1) model.carriers.emplace_back(name, model.bodies[carrier].name);
 }
 
 void read_body(const Node& node, ModelInput& model, ModelNames& names) {

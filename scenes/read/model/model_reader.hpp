@@ -28,6 +28,7 @@ struct ModelInput {
     std::vector<SiteSpec> sites;                                // `body` indexes bodies
     std::vector<SensorSpec> sensors;                            // of its own names
     std::vector<std::pair<std::string, std::string>> excluded;  // bodies, or "world"
+    std::vector<std::pair<std::string, std::string>> carriers;  // see build_shapes
     std::vector<PairInput> pairs;                               // of its shapes, or of "world/<shape>"
     std::vector<Visual> visuals;                                // `body` indexes bodies
     std::vector<Keyframe> keyframes;                            // of its joints and actuators

@@ -159,6 +159,8 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
     const auto in_world = [&](const std::string& body) { return body == "world" ? body : full(body); };
     for (const auto& [first, second] : model.excluded)
         a.excluded.emplace_back(in_world(first), in_world(second));
+    for (const auto& [body, parent] : model.carriers)
+        a.carriers.emplace_back(full(body), full(parent));
 }
 
 }  // namespace costate

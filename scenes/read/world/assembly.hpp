@@ -14,8 +14,8 @@ struct Assembly {
     ModelBuilder builder;
     std::vector<ShapeSpec> shapes;
     std::vector<std::string> shape_bodies;  // body of each shape; empty: the world
-    std::vector<std::pair<std::string, std::string>> excluded;
-    std::map<std::string, Transform<double>> free_bodies;  // poses at the start
+    std::vector<std::pair<std::string, std::string>> excluded, carriers;  // see build_shapes
+    std::map<std::string, Transform<double>> free_bodies;                 // poses at the start
     // The keyframes in which the instances start, merged, with names of the world
     Keyframe start{"", {}, {}, {}, {}};
     std::vector<Keyframe> keyframes;        // of all instances, named <instance>/<keyframe>

@@ -156,7 +156,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
     for (size_t n = 0; n < a.visuals.size(); ++n)
         a.visuals[n].body = index.at(a.visual_bodies[n]);
     const std::vector<ContactPairSpec> pairs = read_pairs(scene, a);
-    ShapeSet shapes = build_shapes(model, a.shapes, a.excluded, pairs);
+    ShapeSet shapes = build_shapes(model, a.shapes, a.excluded, pairs, a.carriers);
 
     VecX<double> q = model.neutral_configuration();
     for (const auto& [name, X] : a.free_bodies) {
