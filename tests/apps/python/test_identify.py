@@ -87,6 +87,13 @@ class IdentifyTest(unittest.TestCase):
         self.assertTrue((numpy.diff(found.losses) < 0).all())
         self.assertIn("bodies/pendulum/upper/mass          1.2 +- ", str(found))
 
+    def test_a_sample_at_the_start_alone_tells_of_the_start(self):
+        model = pendulum()
+        seen = Recording([0.0], {"pendulum/shoulder": [0.3]}, start=numpy.zeros(4), start_noise=[1, 0, 0, 0],
+                         u=numpy.zeros((1, 1)))
+        found = costate.identify(model, [seen], [], {"pendulum/shoulder": 1e-3})
+        numpy.testing.assert_allclose(found.starts, [[0.3, 0, 0, 0]], atol=1e-6)
+
     def test_the_result_is_written_back_and_predicts_what_was_kept_out(self):
         m, recordings = pendulum(), swings(pendulum(), noise=1)
         found = fit(m, recordings[:2], [MASSES, DAMPING, FRICTION])

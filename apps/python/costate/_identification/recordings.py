@@ -228,10 +228,11 @@ class Tracks:
         return out
 
     def _ready(self, group: List[int], theta: Array) -> Tuple[Batch, Array]:
-        """The batch of a group, and the controls (steps, n, nu) of its recordings, zero after their ends."""
+        """The batch of a group, and the controls (steps, n, nu) of its recordings, zero after their ends; a step where
+        none has one."""
         batch = self.batches[len(group)]
         batch.set_parameters(theta)
-        steps = max(self.tracks[i].steps for i in group)
+        steps = max(1, *(self.tracks[i].steps for i in group))
         u = numpy.zeros((steps, len(group), self.model.nu))
         for j, i in enumerate(group):
             used = self.tracks[i].u[:steps]
