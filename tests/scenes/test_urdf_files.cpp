@@ -113,6 +113,20 @@ TEST_CASE("URDF settings of Gazebo: friction, springs and weight of links; Bulle
           std::string::npos);
 }
 
+TEST_CASE("URDF: Drake's friction of a shape goes before that of its link") {
+    const ImportedModel robot = import_text(urdf_robot(
+        urdf_link("a", urdf_inertial() + "<contact><lateral_friction value='0.7'/></contact>" +
+                           collision("<box size='1 2 3'/>") +
+                           "<collision><geometry><sphere radius='1'/></geometry><drake:proximity_properties>"
+                           "<drake:compliant_hydroelastic/><drake:mu_dynamic "
+                           "value='0.4'/></drake:proximity_properties></collision>")));
+    CHECK((robot.model["bodies"][0]["shapes"][0]["friction"] == 0.7 &&
+           robot.model["bodies"][0]["shapes"][1]["friction"] == 0.4));
+    REQUIRE(robot.warnings.size() == 1);
+    CHECK(robot.warnings[0].find("<drake:proximity_properties> describes a soft contact") !=
+          std::string::npos);
+}
+
 TEST_CASE("URDF: Drake's groups keep links from colliding that --self-collision lets collide") {
     const auto read = [](const std::string& filters, bool self_collision = true) {
         ImportOptions options;

@@ -1,6 +1,7 @@
 // Geometry of links: collision shapes and visuals.
 #include <Eigen/Geometry>
 
+#include "scenes/import/gazebo.hpp"
 #include "scenes/import/mesh/mesh_file.hpp"
 #include "scenes/import/mesh/mesh_path.hpp"
 #include "scenes/import/mesh/mesh_shape.hpp"
@@ -115,7 +116,7 @@ std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
 std::vector<Json> LinkReader::shapes_of(const XmlElement& collision) const {
     // <sdf>, of Isaac Gym, asks for the mesh itself in place of its hull; a hull that differs has a warning of its own
     collision.warn_others(warnings, {"name", "group", "concave"},
-                          {"origin", "geometry", "material", "verbose", "sdf"});
+                          {"origin", "geometry", "material", "verbose", "sdf", "drake:proximity_properties"});
     const XmlElement g = geometry_of(collision, warnings);
     Transform<double> X = read_origin(collision);
     std::vector<Json> all{Json::object()};
@@ -170,6 +171,18 @@ Json LinkReader::read_contact(const XmlElement& link) const {
     return out;
 }
 
+// Friction by Drake's properties, which go before those of the link. Drake's friction in a step is that of slip.
+void LinkReader::put_properties(const XmlElement& collision, Json& shape) const {
+    const auto properties = collision.child("drake:proximity_properties");
+    if (!properties) return;
+    if (const auto friction = properties->child("drake:mu_dynamic"))
+        shape["friction"] = std::min((*friction)["value"].nonnegative(), gazebo_ground);
+    for (const char* soft : {"drake:compliant_hydroelastic", "drake:point_contact_stiffness"})
+        if (properties->child(soft) && !shape.contains("stiffness"))
+            properties->note(warnings, "describes a soft contact, which is rigid here",
+                             "give the shape a stiffness in a JSON model");
+}
+
 void LinkReader::put_shapes(const XmlElement& link, Json& body,
                             std::map<std::string, std::string>& places) const {
     const Json contact = read_contact(link);
@@ -177,6 +190,7 @@ void LinkReader::put_shapes(const XmlElement& link, Json& body,
     for (const XmlElement& collision : link.children("collision")) {
         for (Json& s : shapes_of(collision)) {
             s.update(contact);
+            put_properties(collision, s);
             if (!options.self_collision) s["self_collision"] = false;
             places["/shapes/" + std::to_string(shapes.size())] = collision.place();
             shapes.push_back(std::move(s));

@@ -68,6 +68,7 @@ struct LinkReader {
 private:
     Json read_contact(const XmlElement& link) const;
     std::vector<Json> shapes_of(const XmlElement& collision) const;
+    void put_properties(const XmlElement& collision, Json& shape) const;
     std::optional<std::filesystem::path> mesh(const XmlElement& element, const char* role) const;
     void put_colour(const XmlElement& visual, Json& out) const;
     std::vector<Json> hulls(const XmlElement& element) const;
