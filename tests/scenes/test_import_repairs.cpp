@@ -296,6 +296,9 @@ TEST_CASE("repairs: what cannot change the motion is passed over, what can is sa
         urdf_robot(first_link + "<gazebo reference='a'><dampingFactor>0.3</dampingFactor></gazebo>"),
         "<dampingFactor> in <gazebo> is not supported");
     repaired_mjcf("<sensor><gyro site='s'/></sensor>" + one_body("<site name='s'/>"), "");
+    repaired_mjcf("<compiler><lengthrange inttotal='9' accel='3'/></compiler>" + one_body(""), "");
+    repaired_mjcf("<compiler><lengthrange useexisting='false'/></compiler>" + one_body(""),
+                  "\"useexisting\" of <lengthrange> is not supported");
 }
 
 TEST_CASE("repairs: files in which nothing moves load, and can stand in a scene") {

@@ -48,7 +48,12 @@ double MjcfCompiler::angle(double x) const { return degrees ? x / 180 * std::num
 MjcfCompiler read_compiler(const MjcfFiles& files, Warnings& warnings) {
     MjcfCompiler c;
     for (const XmlElement& e : files.children(files.root(), "compiler")) {
-        e.warn_others(warnings, compiler_keys, {});
+        e.warn_others(warnings, compiler_keys, {"lengthrange"});
+        // Numbers of the simulation that finds the lengths of muscles without a range: ours has none of them.
+        if (const auto range = e.child("lengthrange"))
+            range->warn_others(
+                warnings, {"accel", "maxforce", "timeconst", "timestep", "inttotal", "interval", "tolrange"},
+                {});
         read_one(e, c);
     }
     return c;
