@@ -8,8 +8,9 @@ goes through `info`, then through `simulate` for two simulated seconds (--second
 go to both commands, for example --strict. Files that hold bodies which are not rigid are not counted: those with
 <flex>, <flexcomp>, <composite> or <deformable>, in the file or in one that it includes. Results: runs (with
 --seconds 0: loads); slow (not done within the limit of processor time); diverged; refused (exit code 2, with the
-message); crashed (any other end). The table of kinds joins refusals that differ only in names and
-numbers; a second one does so for warnings, by how many files have them. The column `physics` counts the kinds of warnings
+message); crashed (any other end); incomplete (it runs or loads, but is a part of another file, or a mesh or
+a height field is missing in the copy: no engine takes such a file as a whole). The table of kinds joins refusals that differ only in names and
+numbers; a second one does so for warnings, by how many files have them; incomplete files have no part in it. The column `physics` counts the kinds of warnings
 that are about the motion: not those about pictures, sensors and the start, nor that nothing moves, that the law of contact
 is rigid where that of MuJoCo is soft, or that the integrator is another one.
 """
@@ -39,7 +40,9 @@ NOT_PHYSICS = re.compile(
     r"|at the start|start beyond|collides with the ground|has no colour|^visual mesh|is invisible|<skin>|<audio_source>"
     r"|second geometry|in <extension>|as its convex hull, as in MuJoCo|is inactive and is left out|places mocap bodies"
     r"|is in a disabled group|has an empty range|commas between|the full stop after"
-    r"|is MuJoCo's estimate|is not UTF-8|a control character|is the second one of its two geoms")
+    r"|is MuJoCo's estimate|is not UTF-8|a control character|is the second one of its two geoms"
+    r"|a quaternion of a keyframe|of SDFormat$|two bodies that do not move relative")
+INCOMPLETE = re.compile(r"outside of <worldbody>|there is no file")
 MORE_THAN_ENOUGH = 60  # s of waiting for each second of processor time, on a loaded machine
 
 
@@ -108,15 +111,29 @@ def survey(program, file, options):
     row["seconds"] = f"{seconds:.2f}"
     done = "runs" if options.seconds > 0 else "loads"
     row["result"], row["message"] = (done, "") if code == 0 else failure(code, errors)
+    if code == 0 and any(INCOMPLETE.search(each) and not NOT_PHYSICS.search(each) for each in row["kinds"]):
+        row["result"] = "incomplete"
     return row
 
 
 def kind(message):
     """A refusal or a warning without file, line, names, numbers and remedy."""
     text = re.sub(r"^(\S+?(:\d+|#\S*)|[^:\"]*): ", "", message).split("; ")[0]
-    text = re.sub(r"(\s*/\S+)+\s", " FILE ", text)
     text = re.sub(r'"[^"]*"?', '"..."', text)
+    text = re.sub(r"(\s*/\S+)+\s", " FILE ", text)
     return re.sub(r"-?\d[\d.e+-]*", "N", text)[:100]
+
+
+def is_loaded(row):
+    """True of a file that is read as a whole."""
+    return "kinds" in row and row["result"] != "incomplete"
+
+
+def shares(name, rows):
+    results = collections.Counter(row["result"] for row in rows)
+    loaded = [row for row in rows if is_loaded(row)]
+    return (f"{name}: {len(rows)} files, " + ", ".join(f"{results[result]} {result}" for result in sorted(results))
+            + f"; {sum(row['physics'] == 0 for row in loaded)} of {len(loaded)} that load without a warning about physics")
 
 
 def main():
@@ -151,8 +168,11 @@ def main():
     kinds = collections.Counter((row["result"], kind(row["message"])) for row in rows if row["message"])
     for (result, what), count in kinds.most_common():
         print(f"{count:5}  {result:9} {what}")
-    loaded = [row for row in rows if "kinds" in row]
-    print(f"{len(loaded)} load, {sum(row['physics'] == 0 for row in loaded)} of them without a warning about physics")
+    for folder in options.folders:
+        print(shares(folder.name, [row for row in rows
+                                   if pathlib.Path(row["file"]).is_relative_to(folder.absolute())]))
+    print(shares("all", rows))
+    loaded = [row for row in rows if is_loaded(row)]
     warnings = collections.Counter(what for row in loaded for what in row["kinds"] if not NOT_PHYSICS.search(what))
     for what, count in warnings.most_common():
         print(f"{count:5}  warning   {what}")
