@@ -13,9 +13,9 @@
 
 namespace costate {
 
-// frame: a site or the frame of a body. axis: a joint with one dof. drive: an actuator on a joint. subtree: a
-// body and all that it carries, or the world. scan: a frame and a grid.
-enum class SensorSubject { frame, subtree, joint, axis, drive, actuator, bodies, scan };
+// frame: a site or the frame of a body. frames: one, and a reference. axis: a joint with one dof. drive: an
+// actuator on a joint. subtree: a body and all that it carries, or the world. scan: a frame and a grid.
+enum class SensorSubject { frame, frames, subtree, joint, axis, tendon, drive, actuator, bodies, scan };
 enum class SensorReads { state, control, step };
 
 enum class SensorKind {
@@ -48,11 +48,19 @@ struct Zone {
     Vec3<double> size = Vec3<double>::Zero();
 };
 
+// A site, or the frame of a body.
+struct SensorFrame {
+    int body = -1;
+    int site = -1;  // on the body; -1: the body's own frame
+};
+
 struct Sensor {
     std::string name;
     SensorKind kind = SensorKind::frame_position;
-    int body = -1;  // of the frame, or whose joint it is
-    int site = -1;  // the frame; -1: the body's
+    int body = -1;          // of the frame, or whose joint it is
+    int site = -1;          // the frame; -1: the body's
+    SensorFrame reference;  // of relative_...
+    int tendon = -1;
     int actuator = -1;
     BodyRange bodies;           // the subtree
     double radius = 0;          // touch, contact_force: counts contacts within it, m; 0: all of the body

@@ -173,12 +173,17 @@ void print_sensors(const World& w) {
         const SensorTraits& traits = traits_of(s.kind);
         const Model& m = w.model;
         const bool joint = traits.subject == SensorSubject::joint || traits.subject == SensorSubject::axis;
+        const SensorFrame& r = s.reference;
+        const std::string in = r.site >= 0   ? " in site " + m.sites[r.site].name
+                               : r.body >= 0 ? " in body " + m.bodies[r.body].name
+                                             : "";
         const std::string on = s.site >= 0       ? "site " + m.sites[s.site].name
+                               : s.tendon >= 0   ? "tendon " + m.tendons[s.tendon].name
                                : s.actuator >= 0 ? "actuator " + m.actuators[s.actuator].name
                                : joint           ? "joint " + m.bodies[s.body].joint_name
                                : s.body >= 0     ? "body " + m.bodies[s.body].name
                                                  : "";
-        rows.push_back({{s.name}, {traits.name}, {std::to_string(s.size)}, {traits.unit}, {on}});
+        rows.push_back({{s.name}, {traits.name}, {std::to_string(s.size)}, {traits.unit}, {on + in}});
     }
     print_table(rows);
 }

@@ -5,17 +5,25 @@
 
 namespace costate {
 
-// Pose X_CS of the sensor's frame in the common frame of its tree.
+// Pose X_CS of a frame in the common frame of its tree.
+template <class T> Transform<T> sensor_frame(const SensorInputs<T>& in, const SensorFrame& f) {
+    return f.site < 0 ? in.k().X[f.body] : site_frame(in.w.model, in.theta, in.k(), f.site);
+}
+template <class T>
+void sensor_frame_adj(const SensorInputs<T>& in, const SensorFrame& f, const Transform<T>& X,
+                      const Force<T>& X_bar, const SensorBars<T>& bar) {
+    if (f.site < 0)
+        bar.s.bar.X[f.body] += X_bar;
+    else
+        site_frame_adj(in.w.model, in.theta, in.k(), f.site, X, X_bar, bar.s.bar, bar.theta);
+}
 template <class T> Transform<T> sensor_frame(const SensorInputs<T>& in, const Sensor& s) {
-    return s.site < 0 ? in.k().X[s.body] : site_frame(in.w.model, in.theta, in.k(), s.site);
+    return sensor_frame(in, SensorFrame{s.body, s.site});
 }
 template <class T>
 void sensor_frame_adj(const SensorInputs<T>& in, const Sensor& s, const Transform<T>& X,
                       const Force<T>& X_bar, const SensorBars<T>& bar) {
-    if (s.site < 0)
-        bar.s.bar.X[s.body] += X_bar;
-    else
-        site_frame_adj(in.w.model, in.theta, in.k(), s.site, X, X_bar, bar.s.bar, bar.theta);
+    sensor_frame_adj(in, SensorFrame{s.body, s.site}, X, X_bar, bar);
 }
 
 template <class T> void write3(const Vec3<T>& v, T* out) { std::copy(v.data(), v.data() + 3, out); }

@@ -1,4 +1,4 @@
-// Sensors of joints and actuators.
+// Sensors of joints, tendons and actuators.
 #pragma once
 
 #include "solvers/sensors/sensors.hpp"
@@ -231,6 +231,53 @@ void joint_constraint_force_adj(const SensorInputs<T>& in, const Sensor& s, cons
         bar.s.impulses.lambda_bar[row] += y_bar[0] * J / h;
         bar.s.rows.J_bar[i] += y_bar[0] * lambda / h;
         in.w.h(bar.theta) -= y_bar[0] * J * lambda / (h * h);
+    });
+}
+
+// An actuator whose length and rate are those of the tendon.
+inline Actuator drive_of_tendon(const Sensor& s) {
+    Actuator a;
+    a.tendon = s.tendon;
+    return a;
+}
+template <class T> void tendon_length(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    y[0] = drive_length(in.w.model, in.theta, in.k(), drive_of_tendon(s), in.x);
+}
+template <class T>
+void tendon_length_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar, const SensorBars<T>& bar) {
+    drive_length_adj<T>(in.w.model, in.theta, in.k(), drive_of_tendon(s), in.x, y_bar[0], bar.s.bar,
+                        bar.theta, bar.x);
+}
+template <class T> void tendon_velocity(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    y[0] = drive_rate(in.w.model, in.theta, in.k(), drive_of_tendon(s), in.v());
+}
+template <class T>
+void tendon_velocity_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
+                         const SensorBars<T>& bar) {
+    drive_rate_adj<T>(in.w.model, in.theta, in.k(), drive_of_tendon(s), in.v(), y_bar[0], bar.s.bar,
+                      bar.theta, bar.x + in.w.nv());
+}
+
+// visit(row) for the rows of the limits of a tendon.
+template <class T, class Visit>
+void for_each_tendon_limit_row(const SensorInputs<T>& in, int tendon, const Visit& visit) {
+    for (const RowBlock& block : in.s.rows.blocks)
+        if (block.kind == RowKind::tendon_limit && in.w.model.measured_tendons[block.index].tendon == tendon)
+            visit(block.row);
+}
+// sum lambda / h
+template <class T> void tendon_limit_force(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    y[0] = T(0);
+    for_each_tendon_limit_row(in, s.tendon,
+                              [&](int row) { y[0] += in.s.impulses.lambda[row] / in.w.h(in.theta); });
+}
+template <class T>
+void tendon_limit_force_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
+                            const SensorBars<T>& bar) {
+    const T& h = in.w.h(in.theta);
+    for_each_tendon_limit_row(in, s.tendon, [&](int row) {
+        bar.s.impulses.lambda_bar[row] += y_bar[0] / h;
+        in.w.h(bar.theta) -= y_bar[0] * in.s.impulses.lambda[row] / (h * h);
     });
 }
 

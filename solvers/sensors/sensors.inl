@@ -4,6 +4,7 @@
 #include "solvers/sensors/contact_sensors.hpp"
 #include "solvers/sensors/distance_sensors.hpp"
 #include "solvers/sensors/joint_sensors.hpp"
+#include "solvers/sensors/relative_sensors.hpp"
 #include "solvers/sensors/subtree_sensors.hpp"
 
 namespace costate {

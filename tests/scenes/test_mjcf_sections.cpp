@@ -466,48 +466,5 @@ TEST_CASE("keyframes and the world of a model: what is wrong in them") {
     refuse("/world/wind", "1", "unknown key of model_world", "correct or remove it");
 }
 
-TEST_CASE("MJCF: touch counts contacts in the zone of its site") {
-    const auto zone = [](const std::string& site, const char* size = "<site size='.02 .03 .04'/>") {
-        const MjcfText m = mjcf("<default>" + std::string(size) +
-                                "</default><worldbody><body><joint/><geom size='.1'/><site name='s' " + site +
-                                "/></body></worldbody><sensor><touch site='s'/></sensor>");
-        return m.imported.model["sensors"][0]["zone"].dump();
-    };
-    CHECK(zone("") == R"({"type":"sphere","radius":0.02})");
-    CHECK(zone("", "") == R"({"type":"sphere","radius":0.005})");
-    CHECK(zone("type='capsule'") == R"({"type":"capsule","radius":0.02,"half_length":0.03})");
-    CHECK(zone("type='cylinder'") == R"({"type":"cylinder","radius":0.02,"half_length":0.03})");
-    CHECK(zone("type='ellipsoid'") == R"({"type":"ellipsoid","semi_axes":[0.02,0.03,0.04]})");
-    CHECK(zone("type='box' size='1 2 3'") == R"({"type":"box","half_extents":[1.0,2.0,3.0]})");
-    CHECK(zone("type='capsule' fromto='0 0 0 0 0 1'") ==
-          R"({"type":"capsule","radius":0.02,"half_length":0.5})");
-    CHECK(zone("type='box' fromto='0 0 0 0 0 1'") == R"({"type":"box","half_extents":[0.02,0.02,0.5]})");
-}
-
-TEST_CASE("MJCF: sensors at sites of the world") {
-    const MjcfText m = mjcf(
-        "<worldbody><site name='w' pos='1 2 3' quat='0 1 0 0'/><body name='world_sites'><joint/>"
-        "<geom size='.1'/></body></worldbody><sensor><framepos name='p' objtype='site' objname='w'/>"
-        "<framezaxis name='z' objtype='site' objname='w'/><gyro site='w'/><touch site='w'/></sensor>");
-    REQUIRE(m.warnings.size() == 1);
-    CHECK(m.warnings[0].find("<touch> measures a part that is left out") != std::string::npos);
-    CHECK((m.imported.model["sensors"].size() == 3 && m.body(1)["name"] == "world_sites_"));
-    const Scene s = m.scene();
-    const int site = s.world.model.site_index("m/w");
-    REQUIRE(site >= 0);
-    Kinematics<double> k(s.world.model);
-    kinematics(s.world.model, s.theta.data(), s.x0.data(), s.x0.data() + s.world.model.nq, k);
-    const int body = s.world.model.sites[static_cast<size_t>(site)].body;
-    const Vec3<double> at =
-        k.world_position(s.world.model, body) +
-        k.X[static_cast<size_t>(body)].R * load3(s.theta.data() + s.world.model.site_position.at(site));
-    CHECK((at - Vec3<double>(1, 2, 3)).norm() < 1e-14);
-    // without such a sensor the world's sites are not needed
-    CHECK(mjcf("<worldbody><site name='w'/><body><joint/><geom size='.1'/></body></worldbody>"
-               "<sensor><touch site='w'/></sensor>")
-              .imported.model["bodies"]
-              .size() == 1);
-}
-
 }  // namespace
 }  // namespace costate::test

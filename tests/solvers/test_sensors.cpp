@@ -53,6 +53,18 @@ void add_sensors(World& w, SensorKind kind) {
             s.zone = Zone{ShapeType::box, {0.3, 0.2, 0.4}};
             w.add_sensor(s);
             return;
+        case SensorSubject::frames:
+            for (size_t n = 0; n < m.sites.size(); ++n)
+                for (const int other : {0, 2, bodies - 1}) {
+                    const SensorFrame site{m.sites[n].body, static_cast<int>(n)}, body{other, -1};
+                    for (const auto& [of, in] : {std::pair(site, body), std::pair(body, site)}) {
+                        s.body = of.body;
+                        s.site = of.site;
+                        s.reference = in;
+                        w.add_sensor(s);
+                    }
+                }
+            return;
         case SensorSubject::subtree:
             s.bodies = {bodies - 3, bodies};
             w.add_sensor(s);
@@ -62,6 +74,12 @@ void add_sensors(World& w, SensorKind kind) {
         case SensorSubject::joint:
             for (const int body : {0, bodies - 1}) {
                 s.body = body;
+                w.add_sensor(s);
+            }
+            return;
+        case SensorSubject::tendon:
+            for (size_t n = 0; n < m.tendons.size(); ++n) {
+                s.tendon = static_cast<int>(n);
                 w.add_sensor(s);
             }
             return;

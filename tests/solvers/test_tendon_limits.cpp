@@ -54,6 +54,15 @@ template <bool soft> struct TendonLimitPass : StepSensorPass {
         if (soft) settings.law = ContactLaw::mujoco;
         ToyState t = state_without_shapes(bound_model(g, soft), g, r, settings);
         add_wrench_sensors(t.world, 5);
+        for (Sensor s; s.tendon < 2;) {
+            ++s.tendon;
+            for (const SensorKind kind :
+                 {SensorKind::tendon_length, SensorKind::tendon_velocity, SensorKind::tendon_limit_force}) {
+                s.kind = kind;
+                s.name = "tendon" + std::to_string(t.world.sensors.size());
+                t.world.add_sensor(s);
+            }
+        }
         return t;
     }
     TendonLimitPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g) {

@@ -19,9 +19,10 @@ bool is_in(const NameSet& names, const Json& name) {
 struct Scope {
     NameSet bodies, joints, sites, shapes, tendons, actuators;
     const NameSet* of(const std::string& key) const {
-        if (key == "body" || key == "body_a" || key == "body_b" || key == "parent") return &bodies;
+        if (key == "body" || key == "body_a" || key == "body_b" || key == "parent" || key == "reference_body")
+            return &bodies;
         if (key == "joint" || key == "joint_a" || key == "joint_b") return &joints;
-        if (key == "site" || key == "side") return &sites;
+        if (key == "site" || key == "side" || key == "reference_site") return &sites;
         if (key == "tendon" || key == "tendon_a" || key == "tendon_b") return &tendons;
         return key == "actuator" ? &actuators : nullptr;
     }

@@ -142,6 +142,11 @@ private:
     bool incomplete_;
 };
 
+// Adds a site to a body of the model, which is not the world. Returns its name: the given one, with underscores
+// if the file has it.
+std::string put_site(ImportedModel& out, const MjcfIndex& index, const MjcfBody& body, std::string name,
+                     const MjcfPose& pose);
+
 // Context for reading bodies.
 struct MjcfContext {
     const MjcfFiles& files;

@@ -151,4 +151,20 @@ void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies) {
         }
 }
 
+std::string put_site(ImportedModel& out, const MjcfIndex& index, const MjcfBody& body, std::string name,
+                     const MjcfPose& pose) {
+    const auto taken = [&] {
+        return std::ranges::any_of(index.bodies, [&](const MjcfBody& b) {
+            return std::ranges::any_of(b.sites, [&](const MjcfSite& s) { return s.name == name; });
+        });
+    };
+    while (taken())
+        name += "_";
+    Json site{{"name", name}};
+    put_pose(site, pose);
+    Json& sites = out.model["bodies"][static_cast<size_t>(&body - index.bodies.data()) - 1]["sites"];
+    if (sites.is_null() || std::ranges::find(sites, site) == sites.end()) sites.push_back(site);
+    return name;
+}
+
 }  // namespace costate

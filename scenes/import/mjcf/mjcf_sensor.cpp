@@ -1,5 +1,7 @@
 // The <sensor> section. Sensors of one section share their names with nothing else.
 #include <algorithm>
+#include <cstring>
+#include <ranges>
 #include <set>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
@@ -25,6 +27,9 @@ constexpr SensorName sensor_names[] = {
     {"ballangvel", "joint_velocity", "joint", "joint"},
     {"jointactuatorfrc", "joint_effort", "joint", "joint"},
     {"jointlimitfrc", "joint_limit_force", "joint", "joint"},
+    {"tendonpos", "tendon_length", "tendon", "tendon"},
+    {"tendonvel", "tendon_velocity", "tendon", "tendon"},
+    {"tendonlimitfrc", "tendon_limit_force", "tendon", "tendon"},
     {"actuatorpos", "actuator_position", "actuator", "actuator"},
     {"actuatorvel", "actuator_velocity", "actuator", "actuator"},
     {"actuatorfrc", "actuator_force", "actuator", "actuator"},
@@ -58,17 +63,41 @@ ModelNames names_in(const Json& model) {
         for (const Json& site : body.value("sites", Json::array()))
             add("site", site);
     }
+    for (const Json& tendon : model.value("tendons", Json::array()))
+        add("tendon", tendon);
     for (const Json& actuator : model.value("actuators", Json::array()))
         add("actuator", actuator);
     return names;
 }
 
-// Of a frame sensor: "site" or "body"; null if the kind of object is not supported. The frame of a body is
-// that of its joints ("xbody"); "body" is the frame of its inertia.
-const char* frame_key(const XmlElement& e) {
-    if (e.has("reftype") || e.has("refname")) return nullptr;
-    const std::string type = e.text_or("objtype", "");
-    return type == "site" ? "site" : type == "xbody" ? "body" : nullptr;
+// What a sensor is attached to in the model: the key of a scene, and a name.
+struct Attachment {
+    std::string key, name;
+};
+
+// The frame that two attributes name. That of a body is the frame of its joints ("xbody"); "body" is the frame of its
+// inertia, where a site is put, as at a geom. Nothing if it is not supported: the axes of a mesh's solid and of an
+// inertia that is not diagonal are those of an algorithm.
+std::optional<Attachment> frame_named(const XmlElement& e, const char* type, const char* name,
+                                      bool reads_axes, const MjcfIndex& index, ModelNames& known,
+                                      ImportedModel& out) {
+    const std::string kind = e.text_or(type, ""), on = e[name].text();
+    if (kind == "site") return Attachment{"site", on};
+    if (kind == "xbody") return Attachment{"body", on};
+    const auto at = [&](const MjcfBody& body, const char* suffix, const MjcfPose& pose) {
+        const std::string site = put_site(out, index, body, on + suffix, pose);
+        known["site"].insert(site);
+        return Attachment{"site", site};
+    };
+    for (const MjcfBody& body : index.bodies | std::views::drop(1)) {
+        if (kind == "body" && body.name == on && (body.principal || !reads_axes))
+            return at(body, "_inertia",
+                      {body.mass.c, body.principal.value_or(Quaternion<double>::identity())});
+        const auto geom = std::ranges::find(body.geoms, on, &MjcfGeom::name);
+        if (kind == "geom" && geom != body.geoms.end() && geom->mesh == nullptr)
+            return at(body, "_frame", geom->pose);
+    }
+    return std::nullopt;
 }
 
 // True for sensors that a site of the world can have: they measure the motion of its frame.
@@ -80,9 +109,12 @@ bool measures_motion(const std::string& kind) {
 void put_world_sites(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
     const std::vector<MjcfSite>& sites = index.bodies[0].sites;
     const auto of_world = [&](const XmlElement& e) {
-        const char* attribute = e.name().starts_with("frame") ? "objname" : "site";
+        const auto names_one = [&](const char* attribute) {
+            return std::ranges::find(sites, e.text_or(attribute, ""), &MjcfSite::name) != sites.end();
+        };
         return measures_motion(e.name()) &&
-               std::ranges::find(sites, e.text_or(attribute, ""), &MjcfSite::name) != sites.end();
+               (e.name().starts_with("frame") ? names_one("objname") || names_one("refname")
+                                              : names_one("site"));
     };
     bool any = false;
     for (const XmlElement& section : context.files.children(context.files.root(), "sensor"))
@@ -116,7 +148,7 @@ Json zone_of(const MjcfIndex& index, const std::string& site) {
 
 void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
     put_world_sites(context, index, out);
-    const ModelNames known = names_in(out.model);
+    ModelNames known = names_in(out.model);
     MjcfNames names("sensor");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "sensor");
     for (const XmlElement& section : sections)
@@ -127,31 +159,44 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
             const std::string kind = e.name();
             const auto* row = std::ranges::find_if(
                 sensor_names, [&](const SensorName& name) { return name.theirs == kind; });
-            const bool supported = row != std::end(sensor_names);
-            const char* key = supported ? (row->key ? row->key : frame_key(e)) : nullptr;
-            if (key == nullptr) {
+            const bool supported = row != std::end(sensor_names), framed = supported && row->key == nullptr,
+                       relative = framed && e.has("refname");
+            std::optional<Attachment> on, in;
+            if (framed) {
+                const bool reads_axes = kind == "framequat" || kind.ends_with("axis");
+                on = frame_named(e, "objtype", "objname", reads_axes, index, known, out);
+                if (relative && !kind.ends_with("acc"))
+                    in = frame_named(e, "reftype", "refname", true, index, known, out);
+            } else if (supported) {
+                on = Attachment{row->key, e[row->attribute].text()};
+            }
+            if (!on || (relative && !in)) {
                 e.note(context.warnings, "is a sensor that is not supported and is left out",
-                       "use one of scenes/README.md, on a site or an \"xbody\"");
+                       "use one of scenes/README.md, on a site, a body or a geom");
                 continue;
             }
-            const std::string on = e[row->attribute].text();
-            const bool whole_world = std::string_view(key) == "body" && on == "world" && row->key;
-            const auto of_kind = known.find(key);
-            const bool at_world =
-                key == std::string_view("site") && !measures_motion(kind) &&
-                std::ranges::find(index.bodies[0].sites, on, &MjcfSite::name) != index.bodies[0].sites.end();
-            if (!whole_world && (at_world || of_kind == known.end() || !of_kind->second.contains(on))) {
+            const bool whole_world = on->key == "body" && on->name == "world" && !framed;
+            const auto is_there = [&](const Attachment& part) {
+                const bool of_world = part.key == "site" &&
+                                      std::ranges::find(index.bodies[0].sites, part.name, &MjcfSite::name) !=
+                                          index.bodies[0].sites.end();
+                return known[part.key].contains(part.name) && (!of_world || measures_motion(kind));
+            };
+            if (!whole_world && (!is_there(*on) || (in && !is_there(*in)))) {
                 e.note(context.warnings, "measures a part that is left out, and is left out",
                        "remove it to silence this");
                 continue;
             }
             if (e.number_or("cutoff", 0) > 0)
                 e.note(context.warnings, "has a cutoff, which is ignored", "remove it to silence this");
-            Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(on + "_" + row->ours)},
-                        {"type", row->ours}};
-            if (!whole_world) sensor[key] = on;
+            std::string type = row->ours;
+            if (relative) type.replace(0, std::strlen("frame"), "relative");
+            Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(on->name + "_" + type)},
+                        {"type", type}};
+            if (!whole_world) sensor[on->key] = on->name;
+            if (in) sensor["reference_" + in->key] = in->name;
             if (kind == "touch")
-                if (const Json zone = zone_of(index, on); !zone.is_null()) sensor["zone"] = zone;
+                if (const Json zone = zone_of(index, on->name); !zone.is_null()) sensor["zone"] = zone;
             put_item(out, "sensors", e, sensor);
         }
 }

@@ -81,23 +81,6 @@ const MjcfPose& pose_of(const MjcfIndex& index, const std::vector<MjcfPose>& pos
     return poses[static_cast<size_t>(&body - index.bodies.data())];
 }
 
-// The name of a site at the origin of a geom, with its axes, which a tendon wraps around. It is added to the model.
-std::string site_at(ImportedModel& out, const MjcfIndex& index, const MjcfBody& body, const MjcfGeom& geom) {
-    Json& sites = out.model["bodies"][static_cast<size_t>(&body - index.bodies.data()) - 1]["sites"];
-    std::string name = geom.name + "_wrap";
-    const auto taken = [&] {
-        return std::ranges::any_of(index.bodies, [&](const MjcfBody& b) {
-            return std::ranges::any_of(b.sites, [&](const MjcfSite& s) { return s.name == name; });
-        });
-    };
-    while (taken())
-        name += "_";
-    Json site{{"name", name}};
-    put_pose(site, geom.pose);
-    if (sites.is_null() || std::ranges::find(sites, site) == sites.end()) sites.push_back(site);
-    return name;
-}
-
 // A geom that a tendon wraps around, as an item of a path; its surroundings at the given poses are put into
 // `wrap`. Null, with a warning, if it is none.
 struct MjcfWrap {
@@ -125,7 +108,7 @@ Json wrap_of(const MjcfContext& context, const MjcfIndex& index, const std::vect
         item["world"] = to_json(geom->pose.p);
         if (type == "cylinder") item["quaternion"] = to_json(geom->pose.q);
     } else {
-        item["site"] = site_at(out, index, *body, *geom);
+        item["site"] = put_site(out, index, *body, geom->name + "_wrap", geom->pose);
     }
     item["radius"] = wrap.radius;
     if (const auto name = part.find("sidesite")) {

@@ -323,6 +323,7 @@ SensorSubjects subjects_of(const ModelInput& model) {
     SensorSubjects out{names_of(model.bodies, &BodySpec::name),
                        names_of(model.sites, &SiteSpec::name),
                        names_of(model.bodies, &BodySpec::joint_name),
+                       names_of(model.tendons, &TendonSpec::name),
                        names_of(model.actuators, &ActuatorSpec::name),
                        {},
                        {}};

@@ -33,6 +33,17 @@ void read_frame(const Node& node, const SensorSubjects& subjects, SensorSpec& sp
     spec.body = known(node["body"], "body", subjects.bodies);
 }
 
+void read_reference(const Node& node, const SensorSubjects& subjects, SensorSpec& spec) {
+    if (const auto site = node.find("reference_site")) {
+        node.forbid({"reference_body"}, "the site is on a body");
+        spec.reference_site = known(*site, "site", subjects.sites);
+        return;
+    }
+    if (!node.has("reference_body"))
+        node.fail("has no reference", "give it \"reference_site\" or \"reference_body\"");
+    spec.reference_body = known(node["reference_body"], "body", subjects.bodies);
+}
+
 void read_joint(const Node& node, const SensorSubjects& subjects, bool axis, SensorSpec& spec) {
     const int joint = resolve_one(node["joint"], "joint", subjects.joints);
     if (axis ? subjects.joint_dofs[joint] != 1 : subjects.joint_dofs[joint] == 0)
@@ -102,19 +113,24 @@ SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects) {
     const auto unless = [&](bool allowed, std::initializer_list<const char*> keys) {
         if (!allowed) node.forbid(keys, because);
     };
-    const bool framed = subject == SensorSubject::frame || subject == SensorSubject::scan;
+    const bool relative = subject == SensorSubject::frames;
+    const bool framed = subject == SensorSubject::frame || subject == SensorSubject::scan || relative;
     const bool joint = subject == SensorSubject::joint || subject == SensorSubject::axis;
     const bool actuator = subject == SensorSubject::drive || subject == SensorSubject::actuator;
     unless(framed, {"site"});
     unless(framed || subject == SensorSubject::subtree, {"body"});
+    unless(relative, {"reference_site", "reference_body"});
     unless(joint, {"joint"});
+    unless(subject == SensorSubject::tendon, {"tendon"});
     unless(actuator, {"actuator"});
     unless(subject == SensorSubject::bodies, {"bodies"});
     unless(subject == SensorSubject::scan, {"size", "spacing"});
     unless(subject == SensorSubject::scan || subject == SensorSubject::bodies, {"cutoff"});
     unless(s.kind == SensorKind::touch || s.kind == SensorKind::contact_force, {"radius", "zone"});
     if (framed) read_frame(node, subjects, spec);
+    if (relative) read_reference(node, subjects, spec);
     if (joint) read_joint(node, subjects, subject == SensorSubject::axis, spec);
+    if (subject == SensorSubject::tendon) spec.tendon = known(node["tendon"], "tendon", subjects.tendons);
     if (actuator) read_actuator(node, subjects, subject == SensorSubject::drive, spec);
     if (subject == SensorSubject::bodies) read_bodies(node, subjects, spec);
     if (subject == SensorSubject::scan) read_grid(node, s);
@@ -133,6 +149,7 @@ SensorSubjects subjects_of(const Model& m) {
     SensorSubjects out{names_of(m.bodies, &Body::name),
                        names_of(m.sites, &Site::name),
                        names_of(m.bodies, &Body::joint_name),
+                       names_of(m.tendons, &Tendon::name),
                        names_of(m.actuators, &Actuator::name),
                        {},
                        {}};
@@ -151,7 +168,15 @@ void add_sensor(const SensorSpec& spec, World& world) {
         s.site = m.site_index(spec.site);
         s.body = m.sites[s.site].body;
     }
+    if (!spec.reference_body.empty()) s.reference.body = m.body_index(spec.reference_body);
+    if (!spec.reference_site.empty()) {
+        s.reference.site = m.site_index(spec.reference_site);
+        s.reference.body = m.sites[s.reference.site].body;
+    }
     if (!spec.joint.empty()) s.body = m.joint_index(spec.joint);
+    if (!spec.tendon.empty())
+        s.tendon =
+            static_cast<int>(std::ranges::find(m.tendons, spec.tendon, &Tendon::name) - m.tendons.begin());
     if (!spec.actuator.empty()) {
         s.actuator = m.actuator_index(spec.actuator);
         s.body = m.actuators[s.actuator].body;

@@ -11,7 +11,7 @@ namespace costate {
 
 // What sensors may be attached to, by name.
 struct SensorSubjects {
-    std::vector<std::string> bodies, sites, joints, actuators;
+    std::vector<std::string> bodies, sites, joints, tendons, actuators;
     std::vector<int> joint_dofs;          // per joint
     std::vector<bool> actuator_on_joint;  // per actuator
 };
@@ -19,7 +19,7 @@ struct SensorSubjects {
 // A sensor whose subject has a name and no index yet; empty: none, and for a subtree the world.
 struct SensorSpec {
     Sensor sensor;
-    std::string body, site, joint, actuator;
+    std::string body, site, reference_body, reference_site, joint, tendon, actuator;
     std::string body_a, body_b;  // of a distance; "world" is the world
 };
 

@@ -1,5 +1,6 @@
 """Sensors, external wrenches, runs within a budget of bytes, and products along directions."""
 import unittest
+from functools import partial
 
 import numpy
 
@@ -218,6 +219,35 @@ class SensorsTest(unittest.TestCase):
         numpy.testing.assert_array_equal(y[m.sensor_slice("angular_momentum")], 0)
         left = y_bar @ m.observe_jvp(x, u, x_dot)[1]
         self.assertAlmostEqual(left, m.observe_vjp(x, u, y_bar=y_bar).x @ x_dot, delta=1e-12)
+
+    def test_frames_in_other_frames(self):
+        """Poses in a frame that moves, from the poses of both, and the rates of change that an observer in it sees."""
+        def body(name, at, **more):
+            return {"name": name, "joint": {"type": "free", "position": at}, "mass": 1, "inertia": [0.1, 0.2, 0.15, 0, 0, 0],
+                    "sites": [{"name": f"{name}_site", "position": [0.1, -0.2, 0.3], "rpy_deg": [10, 20, 30]}], **more}
+        ends = {"F": {"site": "m/a_site"}, "R": {"body": "m/b"}}
+        relative = {"reference_body": "m/b", **ends["F"]}
+        kinds = ("position", "quaternion", "linear_velocity", "angular_velocity", "x_axis", "y_axis", "z_axis")
+        sensors = [{"name": f"{end}_{kind}", "type": f"frame_{kind}", **ends[end]} for end in ends for kind in kinds]
+        sensors += [{"name": kind, "type": f"relative_{kind}", **relative} for kind in kinds]
+        m = costate.Model.from_string({"sensors": sensors, "models": [
+            {"name": "m", "model": {"bodies": [body("a", [1, 0, 0]), body("b", [0, 1, 0])]}}]})
+        v = self.random.normal(size=m.nv)
+        x = m.state(m.retract(m.start()[:m.nq], self.random.normal(size=m.nv)), v)
+        y, rate = m.observe(x, [])[1], m.observe_jvp(x, [], numpy.concatenate([v, numpy.zeros(m.ndx - m.nv)]))[1]
+        of = {each["name"]: y[m.sensor_slice(each["name"])] for each in sensors}
+        F, R = (numpy.column_stack([of[f"{end}_{axis}"] for axis in ("x_axis", "y_axis", "z_axis")]) for end in ends)
+        close = partial(numpy.testing.assert_allclose, atol=1e-13)
+        close(of["position"], R.T @ (of["F_position"] - of["R_position"]))
+        close(numpy.column_stack([of["x_axis"], of["y_axis"], of["z_axis"]]), R.T @ F)
+        w, a = of["quaternion"][0], of["quaternion"][1:]
+        self.assertGreaterEqual(w, 0)
+        for e, axis in zip(numpy.eye(3), ("x_axis", "y_axis", "z_axis")):
+            close(e + 2 * numpy.cross(a, numpy.cross(a, e) + w * e), of[axis])
+        close(of["angular_velocity"], R.T @ (of["F_angular_velocity"] - of["R_angular_velocity"]))
+        close(of["linear_velocity"], rate[m.sensor_slice("position")])
+        for axis in ("x_axis", "y_axis", "z_axis"):
+            close(numpy.cross(of["angular_velocity"], of[axis]), rate[m.sensor_slice(axis)])
 
     def test_hessian_vector_products(self):
         m, batch = self.m, costate.Batch(self.m, N, substeps=2)

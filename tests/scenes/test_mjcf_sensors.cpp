@@ -1,0 +1,133 @@
+// <sensor> of MJCF: zones, sites of the world, frames in other frames, frames of inertia and of geoms, tendons.
+#include <doctest/doctest.h>
+
+#include "core/dynamics/kinematics.hpp"
+#include "tests/support/mjcf_text.hpp"
+
+namespace costate::test {
+namespace {
+
+TEST_CASE("MJCF: touch counts contacts in the zone of its site") {
+    const auto zone = [](const std::string& site, const char* size = "<site size='.02 .03 .04'/>") {
+        const MjcfText m = mjcf("<default>" + std::string(size) +
+                                "</default><worldbody><body><joint/><geom size='.1'/><site name='s' " + site +
+                                "/></body></worldbody><sensor><touch site='s'/></sensor>");
+        return m.imported.model["sensors"][0]["zone"].dump();
+    };
+    CHECK(zone("") == R"({"type":"sphere","radius":0.02})");
+    CHECK(zone("", "") == R"({"type":"sphere","radius":0.005})");
+    CHECK(zone("type='capsule'") == R"({"type":"capsule","radius":0.02,"half_length":0.03})");
+    CHECK(zone("type='cylinder'") == R"({"type":"cylinder","radius":0.02,"half_length":0.03})");
+    CHECK(zone("type='ellipsoid'") == R"({"type":"ellipsoid","semi_axes":[0.02,0.03,0.04]})");
+    CHECK(zone("type='box' size='1 2 3'") == R"({"type":"box","half_extents":[1.0,2.0,3.0]})");
+    CHECK(zone("type='capsule' fromto='0 0 0 0 0 1'") ==
+          R"({"type":"capsule","radius":0.02,"half_length":0.5})");
+    CHECK(zone("type='box' fromto='0 0 0 0 0 1'") == R"({"type":"box","half_extents":[0.02,0.02,0.5]})");
+}
+
+TEST_CASE("MJCF: sensors at sites of the world") {
+    const MjcfText m = mjcf(
+        "<worldbody><site name='w' pos='1 2 3' quat='0 1 0 0'/><body name='world_sites'><joint/>"
+        "<geom size='.1'/></body></worldbody><sensor><framepos name='p' objtype='site' objname='w'/>"
+        "<framezaxis name='z' objtype='site' objname='w'/><gyro site='w'/><touch site='w'/></sensor>");
+    REQUIRE(m.warnings.size() == 1);
+    CHECK(m.warnings[0].find("<touch> measures a part that is left out") != std::string::npos);
+    CHECK((m.imported.model["sensors"].size() == 3 && m.body(1)["name"] == "world_sites_"));
+    const Scene s = m.scene();
+    const int site = s.world.model.site_index("m/w");
+    REQUIRE(site >= 0);
+    Kinematics<double> k(s.world.model);
+    kinematics(s.world.model, s.theta.data(), s.x0.data(), s.x0.data() + s.world.model.nq, k);
+    const int body = s.world.model.sites[static_cast<size_t>(site)].body;
+    const Vec3<double> at =
+        k.world_position(s.world.model, body) +
+        k.X[static_cast<size_t>(body)].R * load3(s.theta.data() + s.world.model.site_position.at(site));
+    CHECK((at - Vec3<double>(1, 2, 3)).norm() < 1e-14);
+    // without such a sensor the world's sites are not needed
+    CHECK(mjcf("<worldbody><site name='w'/><body><joint/><geom size='.1'/></body></worldbody>"
+               "<sensor><touch site='w'/></sensor>")
+              .imported.model["bodies"]
+              .size() == 1);
+}
+
+// The sensors of two bodies, where "trunk" has its inertia about rotated axes and "leg" that of two geoms.
+MjcfText with_sensors(const std::string& sensors) {
+    return mjcf(R"(<worldbody><site name="w" pos="1 2 3"/>
+<body name="trunk" pos="0 0 1"><freejoint/><site name="imu" pos="0.1 0 0"/><site name="trunk_inertia"/>
+ <inertial pos="0.02 0 0" quat="0 1 0 0" mass="1" diaginertia="0.1 0.2 0.25"/>
+ <geom name="pad" type="box" size=".1 .2 .3" pos="0.3 0 0" quat="0 0 1 0"/>
+ <body name="leg"><joint name="knee" axis="0 1 0"/><geom size=".1" pos="0 0 -.2"/><geom size=".2" pos="0 .1 0"/>
+  <site name="foot"/></body></body></worldbody>
+<tendon><fixed name="belt"><joint joint="knee" coef="2"/></fixed></tendon><sensor>)" +
+                sensors + "</sensor>");
+}
+
+TEST_CASE("MJCF: sensors of frames in other frames") {
+    const MjcfText m = with_sensors(
+        "<framepos name='a' objtype='site' objname='foot' reftype='site' refname='imu'/>"
+        "<framequat name='b' objtype='xbody' objname='leg' reftype='xbody' refname='trunk'/>"
+        "<framelinvel name='c' objtype='site' objname='foot' reftype='site' refname='w'/>"
+        "<framezaxis objtype='xbody' objname='leg' reftype='site' refname='imu'/>");
+    CHECK(m.warnings.empty());
+    const Json& sensors = m.imported.model["sensors"];
+    CHECK(sensors[0] == parse_json(R"({"name": "a", "type": "relative_position", "site": "foot",
+                                       "reference_site": "imu"})",
+                                   "t"));
+    CHECK(sensors[1] == parse_json(R"({"name": "b", "type": "relative_quaternion", "body": "leg",
+                                       "reference_body": "trunk"})",
+                                   "t"));
+    CHECK((sensors[2]["type"] == "relative_linear_velocity" && sensors[2]["reference_site"] == "w"));
+    CHECK(sensors[3]["name"] == "leg_relative_z_axis");
+    const Scene s = m.scene();
+    const World& w = s.world;
+    REQUIRE(w.sensors.size() == 4);
+    CHECK(w.sensors[0].reference.site == w.model.site_index("m/imu"));
+    CHECK(w.sensors[0].reference.body == w.model.body_index("m/trunk"));
+    CHECK(
+        (w.sensors[1].reference.site == -1 && w.sensors[1].reference.body == w.model.body_index("m/trunk")));
+}
+
+TEST_CASE("MJCF: sensors at frames of inertia and of geoms get sites") {
+    const MjcfText m = with_sensors(
+        "<framepos objtype='body' objname='trunk'/><framequat objtype='body' objname='trunk'/>"
+        "<framelinacc objtype='body' objname='leg'/>"
+        "<framequat objtype='geom' objname='pad' reftype='body' refname='trunk'/>");
+    CHECK(m.warnings.empty());
+    const Json& sensors = m.imported.model["sensors"];
+    CHECK(sensors[0]["site"] == "trunk_inertia_");  // the file has the other name
+    CHECK(sensors[1]["site"] == "trunk_inertia_");
+    CHECK((sensors[3]["site"] == "pad_frame" && sensors[3]["reference_site"] == "trunk_inertia_"));
+    const Json& sites = m.body(0)["sites"];
+    REQUIRE(sites.size() == 4);
+    CHECK((json_equals(sites[2]["position"], {0.02, 0, 0}) &&
+           json_equals(sites[2]["quaternion"], {0, 1, 0, 0})));
+    CHECK((json_equals(sites[3]["position"], {0.3, 0, 0}) &&
+           json_equals(sites[3]["quaternion"], {0, 0, 1, 0})));
+    // two spheres of the same density at (0, 0, -.2) and (0, .1, 0): masses 1 to 8
+    const Json& site = m.body(1)["sites"][1];
+    CHECK(site["name"] == "leg_inertia");
+    CHECK(json_equals(site["position"], {0, 0.8 / 9, -0.2 / 9}));
+    CHECK_NOTHROW(m.scene());
+}
+
+TEST_CASE("MJCF: sensors of tendons, and sensors that are not supported") {
+    const MjcfText m = with_sensors(
+        "<tendonpos tendon='belt'/><tendonvel tendon='belt'/>"
+        "<framequat objtype='body' objname='leg'/>"  // whose principal axes an algorithm would choose
+        "<framepos objtype='site' objname='foot' reftype='camera' refname='c'/>"
+        "<framelinacc objtype='site' objname='foot' reftype='site' refname='imu'/>"
+        "<framepos objtype='geom' objname='pd'/><rangefinder site='imu'/>"
+        "<framepos objtype='site' objname='foot' reftype='site' refname='im'/>");
+    const Json& sensors = m.imported.model["sensors"];
+    REQUIRE(sensors.size() == 2);
+    CHECK((sensors[0]["type"] == "tendon_length" && sensors[0]["tendon"] == "belt"));
+    CHECK(m.scene().world.sensors[1].tendon == 0);
+    REQUIRE(m.warnings.size() == 5);
+    for (int i = 0; i < 4; ++i)
+        CHECK(m.warnings[static_cast<size_t>(i)].find("not supported") != std::string::npos);
+    CHECK(m.warnings[1].find("<framepos>") != std::string::npos);
+    CHECK(m.warnings[4].find("measures a part that is left out") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace costate::test
