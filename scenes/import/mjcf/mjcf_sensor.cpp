@@ -100,6 +100,30 @@ std::optional<Attachment> frame_named(const XmlElement& e, const char* type, con
     return std::nullopt;
 }
 
+struct SensorParts {
+    std::string type;  // in models
+    Attachment on;
+    std::optional<Attachment> reference;  // in which the other frame is measured
+};
+
+// Nothing if the sensor is not supported.
+std::optional<SensorParts> parts_of(const XmlElement& e, const MjcfIndex& index, ModelNames& known,
+                                    ImportedModel& out) {
+    const std::string kind = e.name();
+    const auto* row =
+        std::ranges::find_if(sensor_names, [&](const SensorName& name) { return name.theirs == kind; });
+    if (row == std::end(sensor_names)) return std::nullopt;
+    if (row->key != nullptr) return SensorParts{row->ours, {row->key, e[row->attribute].text()}, {}};
+    const bool reads_axes = kind == "framequat" || kind.ends_with("axis");
+    const auto on = frame_named(e, "objtype", "objname", reads_axes, index, known, out);
+    if (!on) return std::nullopt;
+    if (!e.has("refname")) return SensorParts{row->ours, *on, {}};
+    if (kind.ends_with("acc")) return std::nullopt;
+    const auto reference = frame_named(e, "reftype", "refname", true, index, known, out);
+    if (!reference) return std::nullopt;
+    return SensorParts{"relative" + std::string(row->ours).substr(std::strlen("frame")), *on, reference};
+}
+
 // True for sensors that a site of the world can have: they measure the motion of its frame.
 bool measures_motion(const std::string& kind) {
     return kind.starts_with("frame") || kind == "gyro" || kind == "velocimeter" || kind == "accelerometer";
@@ -156,47 +180,33 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
             names.add(e, e.text_or("name", ""));
     for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section)) {
-            const std::string kind = e.name();
-            const auto* row = std::ranges::find_if(
-                sensor_names, [&](const SensorName& name) { return name.theirs == kind; });
-            const bool supported = row != std::end(sensor_names), framed = supported && row->key == nullptr,
-                       relative = framed && e.has("refname");
-            std::optional<Attachment> on, in;
-            if (framed) {
-                const bool reads_axes = kind == "framequat" || kind.ends_with("axis");
-                on = frame_named(e, "objtype", "objname", reads_axes, index, known, out);
-                if (relative && !kind.ends_with("acc"))
-                    in = frame_named(e, "reftype", "refname", true, index, known, out);
-            } else if (supported) {
-                on = Attachment{row->key, e[row->attribute].text()};
-            }
-            if (!on || (relative && !in)) {
+            const std::optional<SensorParts> parts = parts_of(e, index, known, out);
+            if (!parts) {
                 e.note(context.warnings, "is a sensor that is not supported and is left out",
                        "use one of scenes/README.md, on a site, a body or a geom");
                 continue;
             }
-            const bool whole_world = on->key == "body" && on->name == "world" && !framed;
+            const auto& [type, on, reference] = *parts;
+            const bool whole_world = on.key == "body" && on.name == "world" && !measures_motion(e.name());
             const auto is_there = [&](const Attachment& part) {
                 const bool of_world = part.key == "site" &&
                                       std::ranges::find(index.bodies[0].sites, part.name, &MjcfSite::name) !=
                                           index.bodies[0].sites.end();
-                return known[part.key].contains(part.name) && (!of_world || measures_motion(kind));
+                return known[part.key].contains(part.name) && (!of_world || measures_motion(e.name()));
             };
-            if (!whole_world && (!is_there(*on) || (in && !is_there(*in)))) {
+            if (!whole_world && (!is_there(on) || (reference && !is_there(*reference)))) {
                 e.note(context.warnings, "measures a part that is left out, and is left out",
                        "remove it to silence this");
                 continue;
             }
             if (e.number_or("cutoff", 0) > 0)
                 e.note(context.warnings, "has a cutoff, which is ignored", "remove it to silence this");
-            std::string type = row->ours;
-            if (relative) type.replace(0, std::strlen("frame"), "relative");
-            Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(on->name + "_" + type)},
+            Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(on.name + "_" + type)},
                         {"type", type}};
-            if (!whole_world) sensor[on->key] = on->name;
-            if (in) sensor["reference_" + in->key] = in->name;
-            if (kind == "touch")
-                if (const Json zone = zone_of(index, on->name); !zone.is_null()) sensor["zone"] = zone;
+            if (!whole_world) sensor[on.key] = on.name;
+            if (reference) sensor["reference_" + reference->key] = reference->name;
+            if (type == "touch")
+                if (const Json zone = zone_of(index, on.name); !zone.is_null()) sensor["zone"] = zone;
             put_item(out, "sensors", e, sensor);
         }
 }
