@@ -129,5 +129,40 @@ TEST_CASE("MJCF: sensors of tendons, and sensors that are not supported") {
     CHECK(m.warnings[4].find("measures a part that is left out") != std::string::npos);
 }
 
+TEST_CASE("MJCF: the length of an actuator at a site is not measured, and its force is") {
+    const MjcfText m = mjcf(
+        "<worldbody><body><freejoint/><site name='s'/><geom size='.1'/></body></worldbody><actuator>"
+        "<general name='rotor' site='s' gear='0 0 1 0 0 0'/></actuator><sensor><actuatorpos "
+        "actuator='rotor'/>"
+        "<actuatorvel actuator='rotor'/><actuatorfrc actuator='rotor'/></sensor>");
+    REQUIRE(m.warnings.size() == 2);
+    for (const std::string& warning : m.warnings)
+        CHECK(warning.find("measures an actuator that drives no joint, and is left out") !=
+              std::string::npos);
+    CHECK(m.imported.model["sensors"].size() == 1);
+    CHECK_NOTHROW(m.scene());
+}
+
+TEST_CASE("MJCF: axes of inertia beside a geom without mass are not measured") {
+    for (const bool massless : {false, true}) {
+        const MjcfText m =
+            mjcf(std::string(
+                     "<worldbody><body name='b'><joint/><geom type='box' size='.1 .2 .3' quat='1 1 0 0'/>") +
+                 (massless ? "<geom size='.1' mass='0'/>" : "") +
+                 "</body></worldbody><sensor><framequat objtype='body' objname='b'/></sensor>");
+        CHECK(m.warnings.size() == (massless ? 1 : 0));
+    }
+    const auto beside_inertial = [](const char* compiler) {
+        return mjcf(std::string(compiler) +
+                    "<worldbody><body name='b'><joint/><inertial pos='0 0 0' mass='1' diaginertia='1 1.2 "
+                    "1.4'/>"
+                    "<geom type='box' size='.1 .2 .3' quat='1 1 0 0'/><geom size='.1' mass='0'/></body>"
+                    "</worldbody><sensor><framequat objtype='body' objname='b'/></sensor>")
+            .warnings.size();
+    };
+    CHECK(beside_inertial("") == 0);
+    CHECK(beside_inertial("<compiler inertiafromgeom='true'/>") == 1);
+}
+
 }  // namespace
 }  // namespace costate::test

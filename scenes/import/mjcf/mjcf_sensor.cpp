@@ -65,8 +65,10 @@ ModelNames names_in(const Json& model) {
     }
     for (const Json& tendon : model.value("tendons", Json::array()))
         add("tendon", tendon);
-    for (const Json& actuator : model.value("actuators", Json::array()))
+    for (const Json& actuator : model.value("actuators", Json::array())) {
         add("actuator", actuator);
+        if (actuator.contains("joint") || actuator.contains("tendon")) add("drive", actuator);
+    }
     return names;
 }
 
@@ -78,9 +80,9 @@ struct Attachment {
 // The frame that two attributes name. That of a body is the frame of its joints ("xbody"); "body" is the frame of its
 // inertia, where a site is put, as at a geom. Nothing if it is not supported: the axes of a mesh's solid and of an
 // inertia that is not diagonal are those of an algorithm.
-std::optional<Attachment> frame_named(const XmlElement& e, const char* type, const char* name,
-                                      bool reads_axes, const MjcfIndex& index, ModelNames& known,
-                                      ImportedModel& out) {
+std::optional<Attachment> frame_named(const MjcfContext& context, const XmlElement& e, const char* type,
+                                      const char* name, bool reads_axes, const MjcfIndex& index,
+                                      ModelNames& known, ImportedModel& out) {
     const std::string kind = e.text_or(type, ""), on = e[name].text();
     if (kind == "site") return Attachment{"site", on};
     if (kind == "xbody") return Attachment{"body", on};
@@ -90,7 +92,11 @@ std::optional<Attachment> frame_named(const XmlElement& e, const char* type, con
         return Attachment{"site", site};
     };
     for (const MjcfBody& body : index.bodies | std::views::drop(1)) {
-        if (kind == "body" && body.name == on && (body.principal || !reads_axes))
+        // versions of MuJoCo differ in whether geoms without mass count
+        const bool given = context.compiler.inertiafromgeom != InertiaFromGeom::always &&
+                           body.mass_element.name() == "inertial",
+                   settled = given || body.geoms.size() == 1;
+        if (kind == "body" && body.name == on && ((body.principal && settled) || !reads_axes))
             return at(body, "_inertia",
                       {body.mass.c, body.principal.value_or(Quaternion<double>::identity())});
         const auto geom = std::ranges::find(body.geoms, on, &MjcfGeom::name);
@@ -107,19 +113,19 @@ struct SensorParts {
 };
 
 // Nothing if the sensor is not supported.
-std::optional<SensorParts> parts_of(const XmlElement& e, const MjcfIndex& index, ModelNames& known,
-                                    ImportedModel& out) {
+std::optional<SensorParts> parts_of(const MjcfContext& context, const XmlElement& e, const MjcfIndex& index,
+                                    ModelNames& known, ImportedModel& out) {
     const std::string kind = e.name();
     const auto* row =
         std::ranges::find_if(sensor_names, [&](const SensorName& name) { return name.theirs == kind; });
     if (row == std::end(sensor_names)) return std::nullopt;
     if (row->key != nullptr) return SensorParts{row->ours, {row->key, e[row->attribute].text()}, {}};
     const bool reads_axes = kind == "framequat" || kind.ends_with("axis");
-    const auto on = frame_named(e, "objtype", "objname", reads_axes, index, known, out);
+    const auto on = frame_named(context, e, "objtype", "objname", reads_axes, index, known, out);
     if (!on) return std::nullopt;
     if (!e.has("refname")) return SensorParts{row->ours, *on, {}};
     if (kind.ends_with("acc")) return std::nullopt;
-    const auto reference = frame_named(e, "reftype", "refname", true, index, known, out);
+    const auto reference = frame_named(context, e, "reftype", "refname", true, index, known, out);
     if (!reference) return std::nullopt;
     return SensorParts{"relative" + std::string(row->ours).substr(std::strlen("frame")), *on, reference};
 }
@@ -180,13 +186,19 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
             names.add(e, e.text_or("name", ""));
     for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section)) {
-            const std::optional<SensorParts> parts = parts_of(e, index, known, out);
+            const std::optional<SensorParts> parts = parts_of(context, e, index, known, out);
             if (!parts) {
                 e.note(context.warnings, "is a sensor that is not supported and is left out",
                        "use one of scenes/README.md, on a site, a body or a geom");
                 continue;
             }
             const auto& [type, on, reference] = *parts;
+            if (e.name() == "actuatorpos" || e.name() == "actuatorvel")
+                if (known["actuator"].contains(on.name) && !known["drive"].contains(on.name)) {
+                    e.note(context.warnings, "measures an actuator that drives no joint, and is left out",
+                           "remove it to silence this");
+                    continue;
+                }
             const bool whole_world = on.key == "body" && on.name == "world" && !measures_motion(e.name());
             const auto is_there = [&](const Attachment& part) {
                 const bool of_world = part.key == "site" &&
