@@ -367,12 +367,12 @@ class ExampleTest(unittest.TestCase):
     def test_the_table_of_pendulums_has_the_published_numbers_beside_ours(self):
         with tempfile.TemporaryDirectory() as folder:
             out = run(EXAMPLES / "learn_pendulums.py", "--out", folder, "--learners", "enhanced-2", "plain-2",
-                      "--seeds", 3, "--workers", 1, "--set", "*.epochs=1", "*.every=1", "*.random_steps=90",
+                      "shac-2", "--seeds", 3, "--workers", 1, "--set", "*.epochs=1", "*.every=1", "*.random_steps=90",
                       "*.batch=8")
             self.assertEqual(out.returncode, 0, out.stderr)
             lines = list(csv.DictReader(Path(folder, "table.csv").read_text().splitlines()))
             self.assertEqual([line["learner"] for line in lines],
-                             ["2 links, enhanced", "2 links, plain"])
+                             ["2 links, enhanced", "2 links, plain", "2 links, SHAC"])
             for line in lines:
                 self.assertEqual((line["Qiao et al."], line["MBPO"], line["at most"]), ("1.93", "1.9", "2.0"))
                 self.assertLessEqual(float(line["return"]), 2.0)
