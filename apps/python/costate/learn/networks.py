@@ -39,7 +39,7 @@ class Actor(nn.Module):  # type: ignore[misc]
                  gain: float = 1.0) -> None:
         super().__init__()
         self.mean = perceptron([observations, *hidden, actions], gain)
-        self.log_std = nn.Parameter(torch.full((actions,), log_std))
+        self.log_std = nn.Parameter(torch.full((actions,), float(log_std)))
 
     def forward(self, observations: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
         """(mean, logarithm of the standard deviation), each (n, actions), of samples before tanh."""
