@@ -34,8 +34,6 @@ OF_FRAMES = ("frame_position", "frame_quaternion", "frame_x_axis", "frame_linear
              "frame_linear_acceleration", "frame_angular_acceleration", "velocimeter", "gyro", "accelerometer", "force", "torque",
              "contact_force", "touch", "centre_of_mass", "centre_of_mass_velocity", "linear_momentum", "angular_momentum",
              "kinetic_energy", "potential_energy")
-IN_FRAMES = ("relative_position", "relative_quaternion", "relative_x_axis", "relative_linear_velocity",
-             "relative_angular_velocity")
 OF_JOINTS = ("joint_position", "joint_velocity", "joint_constraint_force", "joint_passive_force", "joint_effort")
 
 
@@ -55,8 +53,6 @@ def with_sensors(draw, folder, scene):
     m = load(folder, scene)
     subjects = [("body", t, draw.choice(m.bodies)) for t in OF_FRAMES] + [("joint", t, draw.choice(m.joints)) for t in OF_JOINTS]
     scene["sensors"] = [{"name": t, "type": t, key: name} for key, t, name in subjects]
-    scene["sensors"] += [{"name": t, "type": t, "body": draw.choice(m.bodies), "reference_body": draw.choice(m.bodies)}
-                         for t in IN_FRAMES]
     return load(folder, scene)
 
 
