@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """every_sensor.py FILE.xml OUT.xml: an MJCF file with a sensor of every kind on every site, body, geom, joint, tendon and actuator
-that it may be on, and of frames in the frame of the body before, for costate_sensors_beside_mujoco. FILE must not include others; folders of meshes become absolute."""
+that it may be on, and of frames in the frame of the body before, for costate_sensors_beside_mujoco. FILE must not
+include others; folders of meshes become absolute."""
 import sys
 import xml.etree.ElementTree as xml
 from pathlib import Path

@@ -9,8 +9,9 @@ go to both commands, for example --strict. Files that hold bodies which are not 
 <flex>, <flexcomp>, <composite> or <deformable>, in the file or in one that it includes. Results: runs (with
 --seconds 0: loads); slow (not done within the limit of processor time); diverged; refused (exit code 2, with the
 message); crashed (any other end); incomplete (it runs or loads, but is a part of another file, or a mesh or
-a height field is missing in the copy: no engine takes such a file as a whole). The table of kinds joins refusals that differ only in names and
-numbers; a second one does so for warnings, by how many files have them; incomplete files have no part in it. The column `physics` counts the kinds of warnings
+a height field is missing in the copy: no engine takes such a file as a whole). The table of kinds joins refusals
+that differ only in names and numbers; a second one does so for warnings, by how many files have them; incomplete files
+have no part in it. The column `physics` counts the kinds of warnings
 that are about the motion: not those about pictures, sensors and the start, nor that nothing moves, that the law of contact
 is rigid where that of MuJoCo is soft, or that the integrator is another one.
 """
@@ -150,7 +151,8 @@ def main():
 
     started, rows = time.monotonic(), []
     options.program = str(pathlib.Path(options.program).resolve())
-    found = [file.absolute() for file in robots_below(options.folders)]
+    options.folders = [folder.absolute() for folder in options.folders]
+    found = list(robots_below(options.folders))
     files = [file for file in found if is_rigid(file)]
     with open(options.out, "w", newline="") as out, tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)  # where the program leaves the last states of a run that diverges
@@ -170,7 +172,7 @@ def main():
         print(f"{count:5}  {result:9} {what}")
     for folder in options.folders:
         print(shares(folder.name, [row for row in rows
-                                   if pathlib.Path(row["file"]).is_relative_to(folder.absolute())]))
+                                   if pathlib.Path(row["file"]).is_relative_to(folder)]))
     print(shares("all", rows))
     loaded = [row for row in rows if is_loaded(row)]
     warnings = collections.Counter(what for row in loaded for what in row["kinds"] if not NOT_PHYSICS.search(what))
