@@ -14,8 +14,9 @@
 namespace costate {
 
 // frame: a site or the frame of a body. frames: one, and a reference. axis: a joint with one dof. drive: an
-// actuator on a joint. subtree: a body and all that it carries, or the world. scan: a frame and a grid.
-enum class SensorSubject { frame, frames, subtree, joint, axis, tendon, drive, actuator, bodies, scan };
+// actuator on a joint. subtree: a body and all that it carries, or the world. pair: two bodies or shapes. scan: a
+// frame and a grid.
+enum class SensorSubject { frame, frames, subtree, joint, axis, tendon, drive, actuator, pair, scan };
 enum class SensorReads { state, control, step };
 
 enum class SensorKind {
@@ -66,7 +67,7 @@ struct Sensor {
     double radius = 0;          // touch, contact_force: counts contacts within it, m; 0: all of the body
     std::optional<Zone> zone;   // touch, contact_force: counts contacts in it or in front of it
     double cutoff = unlimited;  // distance, height_scan: greatest value, m
-    std::vector<int> shapes_a, shapes_b;  // distance
+    std::vector<int> shapes_a, shapes_b;  // the pair
     int rows = 0, columns = 0;            // height_scan: points along x and y of the heading frame
     double spacing_x = 0, spacing_y = 0;  // m
     int offset = 0, size = 0;             // its numbers in y

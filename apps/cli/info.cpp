@@ -165,6 +165,14 @@ void print_tree(const Scene& s) {
         "have\nthat of their body or joint.");
 }
 
+// One of a pair: its shape, or the body that has its shapes.
+std::string name_of(const World& w, const std::vector<int>& shapes) {
+    if (shapes.empty()) return "no shape";
+    const Shape& first = w.shapes.shapes[shapes[0]];
+    if (shapes.size() == 1) return "shape " + first.name;
+    return first.body < 0 ? "world" : "body " + w.model.bodies[first.body].name;
+}
+
 void print_sensors(const World& w) {
     if (w.sensors.empty()) return;
     std::printf("\n");
@@ -177,7 +185,9 @@ void print_sensors(const World& w) {
         const std::string in = r.site >= 0   ? " in site " + m.sites[r.site].name
                                : r.body >= 0 ? " in body " + m.bodies[r.body].name
                                              : "";
-        const std::string on = s.site >= 0       ? "site " + m.sites[s.site].name
+        const bool pair = traits.subject == SensorSubject::pair;
+        const std::string on = pair              ? name_of(w, s.shapes_a) + ", " + name_of(w, s.shapes_b)
+                               : s.site >= 0     ? "site " + m.sites[s.site].name
                                : s.tendon >= 0   ? "tendon " + m.tendons[s.tendon].name
                                : s.actuator >= 0 ? "actuator " + m.actuators[s.actuator].name
                                : joint           ? "joint " + m.bodies[s.body].joint_name

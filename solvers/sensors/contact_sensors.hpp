@@ -1,16 +1,21 @@
-// Forces of contacts on the body of a frame. A contact counts if it is within the sensor's radius of the frame's
-// origin, or in its zone, without derivative.
+// Forces of contacts on the body of a frame, and between the shapes of a pair. On a body, a contact counts if it is
+// within the sensor's radius of the frame's origin, or in its zone, without derivative.
 #pragma once
+
+#include <algorithm>
 
 #include "solvers/sensors/frame_sensors.hpp"
 #include "solvers/sensors/zone.hpp"
 
 namespace costate {
 
+// False: it waits for others to push first, and does not push.
+template <class T> bool has_rows(const SensorInputs<T>& in, int c) { return in.s.rows.contact_row[c] >= 0; }
+
 // 1 if contact c pushes the sensor's body as body a, -1 as body b, 0 if it does not count.
 template <class T> int contact_side(const SensorInputs<T>& in, const Sensor& s, int c) {
     const ContactPoint<T>& p = in.s.contacts.points[c];
-    if (in.s.rows.contact_row[c] < 0 || (p.body_a != s.body && p.body_b != s.body)) return 0;
+    if (!has_rows(in, c) || (p.body_a != s.body && p.body_b != s.body)) return 0;
     const int side = p.body_a == s.body ? 1 : -1;
     if (s.radius > 0 || s.zone) {
         const Vec3<T> to_body = common_origin(in.w.model, in.k(), s.body),
@@ -55,6 +60,43 @@ template <class T>
 void contact_force_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar, const SensorBars<T>& bar) {
     for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c)
         if (const int side = contact_side(in, s, c); side != 0)
+            contact_force_on_a_adj<T>(in.w, in.theta, bar.s, c, T(side) * load3(y_bar), bar.theta);
+}
+
+// 1 if contact c has a shape of the sensor's first as shape a, -1 as shape b, 0 if it is not of the sensor's pair.
+template <class T> int pair_side(const SensorInputs<T>& in, const Sensor& s, int c) {
+    const FeaturePair& f = in.s.contacts.points[c].features;
+    const auto of = [](const std::vector<int>& shapes, int n) {
+        return std::ranges::find(shapes, n) != shapes.end();
+    };
+    if (of(s.shapes_a, f.a) && of(s.shapes_b, f.b)) return 1;
+    return of(s.shapes_a, f.b) && of(s.shapes_b, f.a) ? -1 : 0;
+}
+
+// Number of contacts with lambda_n > 0 or gap < 0
+template <class T> void contact_count(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    int count = 0;
+    for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c)
+        count +=
+            pair_side(in, s, c) != 0 && (value_of(in.s.contacts.points[c].geometry.gap) < 0 ||
+                                         (has_rows(in, c) && value_of(contact_normal_impulse(in.s, c)) > 0));
+    y[0] = T(count);
+}
+template <class T>
+void contact_count_adj(const SensorInputs<T>&, const Sensor&, const T* /*y_bar*/, const SensorBars<T>&) {}
+
+template <class T> void pair_contact_force(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    Vec3<T> sum = Vec3<T>::Zero();
+    for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c)
+        if (const int side = pair_side(in, s, c); side != 0 && has_rows(in, c))
+            sum += T(side) * contact_force_on_a(in.w, in.theta, in.s, c);
+    write3(sum, y);
+}
+template <class T>
+void pair_contact_force_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
+                            const SensorBars<T>& bar) {
+    for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c)
+        if (const int side = pair_side(in, s, c); side != 0 && has_rows(in, c))
             contact_force_on_a_adj<T>(in.w, in.theta, bar.s, c, T(side) * load3(y_bar), bar.theta);
 }
 

@@ -66,7 +66,7 @@ TEST_CASE("MJCF: a model is attached with its names, its pose and its actuators"
         <equality><tendon tendon1="pull" polycoef=".1"/><tendon tendon1="lost" tendon2="pull"/></equality>
         <actuator><motor name="m" joint="knee"/><motor name="t" tendon="pull"/><motor joint="else"/></actuator>
         <contact><exclude body1="leg" body2="shin"/><exclude body1="leg" body2="other"/></contact>
-        <sensor><gyro site="foot"/></sensor><keyframe><key qpos="0 0 0"/></keyframe></mujoco>)");
+        <sensor><gyro site="foot"/><contact name="lies" geom1="thigh" geom2="table"/></sensor><keyframe><key qpos="0 0 0"/></keyframe></mujoco>)");
     const auto main =
         folder.write("main.xml", R"(<mujoco><asset><model name="leg" file="parts/leg.xml"/></asset>
         <worldbody><body name="trunk"><freejoint/><geom size=".2"/><frame pos="1 0 0" euler="0 0 90">
@@ -92,7 +92,9 @@ TEST_CASE("MJCF: a model is attached with its names, its pose and its actuators"
     REQUIRE(equalities.size() == 4);
     CHECK((equalities[1]["tendon_a"] == "a/pull1" && equalities[3]["tendon_a"] == "b/lost" &&
            equalities[3]["tendon_b"] == "b/pull"));
-    CHECK((m.model["exclude"].size() == 4 && m.model["sensors"].size() == 3));
+    // the table comes along to the world, and does not with the leg alone
+    CHECK((m.model["exclude"].size() == 4 && m.model["sensors"].size() == 4));
+    CHECK(m.model["sensors"][3]["shapes"] == Json{"b/thigh", "world/b/table"});
     CHECK((m.scene["shapes"].size() == 1 && m.scene["shapes"][0]["name"] == "b/table"));
     CHECK(m.warnings.empty());
     folder.write("parts/leg.xml", "<mujoco><worldbody><body name='arm'/></worldbody></mujoco>");

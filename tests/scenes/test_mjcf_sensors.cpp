@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "core/dynamics/kinematics.hpp"
+#include "solvers/sensors/sensors.hpp"
 #include "tests/support/mjcf_text.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace costate::test {
 namespace {
@@ -162,6 +164,62 @@ TEST_CASE("MJCF: axes of inertia beside a geom without mass are not measured") {
     };
     CHECK(beside_inertial("") == 0);
     CHECK(beside_inertial("<compiler inertiafromgeom='true'/>") == 1);
+}
+
+// A box on a floor, beside a post, and four sensors that are taken over.
+constexpr const char* box_beside_post = R"(<worldbody><geom name="floor" type="plane" size="0 0 1"/>
+<geom name="post" type="box" size=".1 .1 .1" pos=".3 0 .1"/>
+<body name="box" pos=".1005 0 .0995"><freejoint/><geom name="cube" type="box" size=".1 .1 .1"/></body></worldbody>
+<sensor><contact geom1="cube" geom2="floor" reduce="mindist"/><contact body1="box" body2="world"/>
+<contact geom1="post" geom2="cube" data="found"/><distance geom1="cube" geom2="post" cutoff="1"/>
+<contact geom1="cube"/>
+<contact geom1="cube" geom2="post" data="force"/>
+<contact geom1="cube" geom2="cub"/>
+</sensor>)";
+
+// The four sensors in the step from the start; `of_world`: contacts of the box with the world.
+void check_sensors_beside_post(const Scene& s, double of_world) {
+    const World& w = s.world;
+    REQUIRE(w.ny() == 4);
+    StepScratch<double> scratch(w);
+    SensorScratch<double> sensor_scratch(w);
+    std::vector<double> y(4), next(s.x0.size());
+    const StepInputs<double> inputs{s.theta.data(), s.x0.data(), nullptr};
+    step(w, inputs, scratch, next.data());
+    sensor_values(w, w.sensors, inputs, scratch, sensor_scratch, y.data());
+    CHECK((y[0] == 4 && y[1] == of_world && y[2] == 4));
+    CHECK(y[3] == doctest::Approx(-0.0005).epsilon(1e-9));
+}
+
+TEST_CASE("MJCF: contacts and distances of two geoms or bodies") {
+    const MjcfText m = mjcf(box_beside_post);
+    const Json& sensors = m.imported.model["sensors"];
+    REQUIRE(sensors.size() == 4);
+    CHECK(sensors[0]["shapes"] == Json{"cube", "world/floor"});
+    CHECK(sensors[1]["bodies"] == Json{"box", "world"});
+    REQUIRE(m.warnings.size() == 2);
+    CHECK(m.warnings[0].find("not supported") != std::string::npos);
+    CHECK(m.warnings[1].find("measures a part that is left out") != std::string::npos);
+    check_sensors_beside_post(m.scene(), 8);
+    // a scene without the file's floor
+    Json bare = m.scene_json();
+    bare["shapes"].erase(0);
+    const Scene s = scene_from_json(bare, "m.json");
+    REQUIRE(s.warnings.size() == 1);
+    CHECK(s.warnings[0].find("sensor \"m/cube_contact_count\" needs shape \"world/floor\", which this scene "
+                             "does not have; it measures nothing") != std::string::npos);
+}
+
+TEST_CASE("MJCF: in a scene that names a file, sensors find its walls, and the scene's ground as its floor") {
+    const ScratchFolder folder("mjcf_sensors");
+    folder.write("box.xml", "<mujoco>" + std::string(box_beside_post) + "</mujoco>");
+    const Json scene{
+        {"time_step", 0.002}, {"ground", true}, {"models", {{{"name", "m"}, {"file", "box.xml"}}}}};
+    const Scene s = scene_from_json(scene, folder.path("scene.json"), 1);
+    check_sensors_beside_post(s, 4);  // the post is a fixed body of the model
+    CHECK(s.warnings.back().find(
+              "sensor \"box_contact_count\" measures the world of the scene, without the file's "
+              "own walls") != std::string::npos);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ void add_sensors(World& w, SensorKind kind) {
                 w.add_sensor(s);
             }
             return;
-        case SensorSubject::bodies:
+        case SensorSubject::pair:
             for (int a = 0; a < bodies; ++a)
                 for (int b = -1; b < a; ++b) {
                     s.shapes_a = shapes_of(w, a);
@@ -432,6 +432,55 @@ TEST_CASE("sensors: the limits that the dot-product test differentiates push in 
         }
     SensorPass::kind = -1;
     CHECK(pushing >= 3);
+}
+TEST_CASE("sensors: the forces of pairs add up to that on a body, and are opposite for its partners") {
+    int pushing = 0;
+    for (unsigned seed = 1; seed <= 6; ++seed) {
+        ToyState t = toy_contact_state(seed, sweeping());
+        World& w = t.world;
+        const int bodies = static_cast<int>(w.model.bodies.size());
+        const auto add = [&](SensorKind kind, int a, int b) {
+            Sensor s;
+            s.name = "y" + std::to_string(w.sensors.size());
+            s.kind = kind;
+            s.body = a;
+            s.shapes_a = shapes_of(w, a);
+            s.shapes_b = shapes_of(w, b);
+            w.add_sensor(s);
+            return w.sensors.back().offset;
+        };
+        std::vector<int> whole;
+        std::map<std::pair<int, int>, int> force, count;
+        for (int a = 0; a < bodies; ++a)
+            whole.push_back(add(SensorKind::contact_force, a, a));
+        for (int a = -1; a < bodies; ++a)
+            for (int b = -1; b < bodies; ++b) {
+                if (a == b) continue;
+                force[{a, b}] = add(SensorKind::pair_contact_force, a, b);
+                count[{a, b}] = add(SensorKind::contact_count, a, b);
+            }
+        StepScratch<double> scratch(w);
+        SensorScratch<double> sensor_scratch(w);
+        std::vector<double> next(static_cast<size_t>(w.nx())), y(static_cast<size_t>(w.ny()));
+        const StepInputs<double> inputs{t.theta.data(), t.x.data(), t.u.data()};
+        step(w, inputs, scratch, next.data());
+        sensor_values(w, w.sensors, inputs, scratch, sensor_scratch, y.data());
+        const auto at = [&](int offset) { return Vec3<double>(load3(y.data() + offset)); };
+        for (int a = 0; a < bodies; ++a) {
+            Vec3<double> sum = Vec3<double>::Zero();
+            for (int b = -1; b < bodies; ++b) {
+                if (a == b) continue;
+                const Vec3<double> on_a = at(force[{a, b}]);
+                sum += on_a;
+                CHECK((on_a + at(force[{b, a}])).norm() < 1e-9);
+                CHECK((on_a.norm() == 0 || y[count[{a, b}]] > 0));
+                CHECK(y[count[{a, b}]] == y[count[{b, a}]]);
+                pushing += on_a.norm() > 1e-3;
+            }
+            CHECK((sum - at(whole[a])).norm() < 1e-9 * (1 + sum.norm()));
+        }
+    }
+    CHECK(pushing >= 6);
 }
 TEST_CASE("adjoint: sensors and external wrenches, with contacts") {
     for (unsigned seed = 1; seed <= 6; ++seed)

@@ -111,8 +111,13 @@ void attach_model(const ImportedModel& other, const MjcfAttachment& attachment, 
                   ImportedModel& out) {
     const XmlElement& e = attachment.element;
     const std::string root = e.text_or("body", ""), prefix = e.text_or("prefix", "");
+    const bool on_world = parent == "world";
     const auto name = [&](Json& value) {
-        if (value != "world") value = prefix + value.get<std::string>() + attachment.suffix;
+        if (value == "world") return;
+        std::string own = value.get<std::string>();
+        const bool wall = own.starts_with(of_world);
+        if (wall) own.erase(0, std::string_view(of_world).size());
+        value = (wall && on_world ? of_world : "") + prefix + own + attachment.suffix;
     };
     Json bodies = subtree(other.model, root);
     if (!root.empty() && bodies.empty())
@@ -123,7 +128,7 @@ void attach_model(const ImportedModel& other, const MjcfAttachment& attachment, 
         const bool first = !body.contains("parent");
         rename(body, name);
         if (first) {
-            if (parent != "world") body["parent"] = parent;
+            if (!on_world) body["parent"] = parent;
             Json& joint = body.contains("joints") ? body["joints"][0] : body["joint"];
             if (joint.is_null()) joint = {{"type", "fixed"}};
             place_in(attachment.frame, joint);
@@ -132,9 +137,11 @@ void attach_model(const ImportedModel& other, const MjcfAttachment& attachment, 
     }
     if (root.empty())
         for (Json shape : other.scene.value("shapes", Json::array())) {
+            if (on_world || shape["type"] != "plane")
+                scope.shapes.insert(of_world + shape["name"].get<std::string>());
             rename(shape, name);
             place_in(attachment.frame, shape);
-            if (parent == "world") {
+            if (on_world) {
                 out.scene["shapes"].push_back(shape);
                 continue;
             }

@@ -50,7 +50,8 @@ constexpr SensorName sensor_names[] = {
 // The names of the things in the model that a sensor may be attached to, by the key of a scene.
 using ModelNames = std::map<std::string, std::set<std::string>>;
 
-ModelNames names_in(const Json& model) {
+ModelNames names_in(const ImportedModel& out) {
+    const Json& model = out.model;
     ModelNames names;
     const auto add = [&](const char* key, const Json& item) {
         if (item.contains("name")) names[key].insert(item["name"].get<std::string>());
@@ -62,7 +63,11 @@ ModelNames names_in(const Json& model) {
             add("joint", joint);
         for (const Json& site : body.value("sites", Json::array()))
             add("site", site);
+        for (const Json& shape : body.value("shapes", Json::array()))
+            add("shape", shape);
     }
+    for (const Json& shape : out.scene.value("shapes", Json::array()))
+        names["shape"].insert(of_world + shape["name"].get<std::string>());
     for (const Json& tendon : model.value("tendons", Json::array()))
         add("tendon", tendon);
     for (const Json& actuator : model.value("actuators", Json::array())) {
@@ -107,15 +112,43 @@ std::optional<Attachment> frame_named(const MjcfContext& context, const XmlEleme
 }
 
 struct SensorParts {
-    std::string type;  // in models
-    Attachment on;
-    std::optional<Attachment> reference;  // in which the other frame is measured
+    std::string type;                  // in models
+    Attachment on;                     // the first of a pair
+    std::optional<Attachment> second;  // the frame in which another is measured, or the other of a pair
+    bool pair = false;
+    double cutoff = 0;  // m, of a distance
 };
+
+// <contact data="found"> with one slot, and <distance>, of two geoms or bodies; versions of MuJoCo before 3 have
+// neither. Nothing if it is another.
+std::optional<SensorParts> pair_of(const XmlElement& e, const MjcfIndex& index) {
+    const bool contact = e.name() == "contact";
+    if (contact ? e.text_or("data", "found") != "found" || e.number_or("num", 1) != 1
+                : e.number_or("cutoff", 0) <= 0)
+        return std::nullopt;
+    const auto one = [&](const char* geom, const char* body) -> std::optional<Attachment> {
+        if (e.has(body)) return Attachment{"body", e[body].text()};
+        if (!e.has(geom)) return std::nullopt;
+        const std::string name = e[geom].text();
+        for (const MjcfBody& on : index.bodies) {
+            const auto found = std::ranges::find(on.geoms, name, &MjcfGeom::name);
+            if (found == on.geoms.end()) continue;
+            if (!found->hulls.empty()) return std::nullopt;
+            return Attachment{"shape", (&on == &index.bodies[0] ? of_world : "") + name};
+        }
+        return Attachment{"shape", name};
+    };
+    const auto first = one("geom1", "body1"), second = one("geom2", "body2");
+    if (!first || !second || first->key != second->key) return std::nullopt;
+    return SensorParts{contact ? "contact_count" : "distance", *first, second, true,
+                       contact ? 0 : e.number_or("cutoff", 0)};
+}
 
 // Nothing if the sensor is not supported.
 std::optional<SensorParts> parts_of(const MjcfContext& context, const XmlElement& e, const MjcfIndex& index,
                                     ModelNames& known, ImportedModel& out) {
     const std::string kind = e.name();
+    if (kind == "contact" || kind == "distance") return pair_of(e, index);
     const auto* row =
         std::ranges::find_if(sensor_names, [&](const SensorName& name) { return name.theirs == kind; });
     if (row == std::end(sensor_names)) return std::nullopt;
@@ -150,7 +183,7 @@ void put_world_sites(const MjcfContext& context, const MjcfIndex& index, Importe
     for (const XmlElement& section : context.files.children(context.files.root(), "sensor"))
         any = any || std::ranges::any_of(context.files.children(section), of_world);
     if (!any) return;
-    const ModelNames known = names_in(out.model);
+    const ModelNames known = names_in(out);
     std::string name = "world_sites";
     const auto taken = [&](const char* kind) {
         return known.contains(kind) && known.at(kind).contains(name);
@@ -178,7 +211,7 @@ Json zone_of(const MjcfIndex& index, const std::string& site) {
 
 void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
     put_world_sites(context, index, out);
-    ModelNames known = names_in(out.model);
+    ModelNames known = names_in(out);
     MjcfNames names("sensor");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "sensor");
     for (const XmlElement& section : sections)
@@ -189,34 +222,42 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
             const std::optional<SensorParts> parts = parts_of(context, e, index, known, out);
             if (!parts) {
                 e.note(context.warnings, "is a sensor that is not supported and is left out",
-                       "use one of scenes/README.md, on a site, a body or a geom");
+                       "use one of scenes/README.md");
                 continue;
             }
-            const auto& [type, on, reference] = *parts;
+            const auto& [type, on, second, pair, cutoff] = *parts;
             if (e.name() == "actuatorpos" || e.name() == "actuatorvel")
                 if (known["actuator"].contains(on.name) && !known["drive"].contains(on.name)) {
                     e.note(context.warnings, "measures an actuator that drives no joint, and is left out",
                            "remove it to silence this");
                     continue;
                 }
-            const bool whole_world = on.key == "body" && on.name == "world" && !measures_motion(e.name());
+            const bool whole_world =
+                on.key == "body" && on.name == "world" && !pair && !measures_motion(e.name());
             const auto is_there = [&](const Attachment& part) {
+                if (pair && part.key == "body" && part.name == "world") return true;
                 const bool of_world = part.key == "site" &&
                                       std::ranges::find(index.bodies[0].sites, part.name, &MjcfSite::name) !=
                                           index.bodies[0].sites.end();
                 return known[part.key].contains(part.name) && (!of_world || measures_motion(e.name()));
             };
-            if (!whole_world && (!is_there(on) || (reference && !is_there(*reference)))) {
+            if (!whole_world && (!is_there(on) || (second && !is_there(*second)))) {
                 e.note(context.warnings, "measures a part that is left out, and is left out",
                        "remove it to silence this");
                 continue;
             }
-            if (e.number_or("cutoff", 0) > 0)
+            if (e.number_or("cutoff", 0) > 0 && type != "distance")
                 e.note(context.warnings, "has a cutoff, which is ignored", "remove it to silence this");
-            Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(on.name + "_" + type)},
+            const std::string wall =
+                on.name.starts_with(of_world) ? on.name.substr(std::strlen(of_world)) : on.name;
+            Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(wall + "_" + type)},
                         {"type", type}};
-            if (!whole_world) sensor[on.key] = on.name;
-            if (reference) sensor["reference_" + reference->key] = reference->name;
+            if (pair)
+                sensor[on.key == "body" ? "bodies" : "shapes"] = {on.name, second->name};
+            else if (!whole_world)
+                sensor[on.key] = on.name;
+            if (second && !pair) sensor["reference_" + second->key] = second->name;
+            if (cutoff > 0) sensor["cutoff"] = cutoff;
             if (type == "touch")
                 if (const Json zone = zone_of(index, on.name); !zone.is_null()) sensor["zone"] = zone;
             put_item(out, "sensors", e, sensor);

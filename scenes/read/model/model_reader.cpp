@@ -325,6 +325,7 @@ SensorSubjects subjects_of(const ModelInput& model) {
                        names_of(model.bodies, &BodySpec::joint_name),
                        names_of(model.tendons, &TendonSpec::name),
                        names_of(model.actuators, &ActuatorSpec::name),
+                       names_of(model.shapes, &ShapeSpec::name),
                        {},
                        {}};
     for (const BodySpec& b : model.bodies)

@@ -58,14 +58,21 @@ void read_actuator(const Node& node, const SensorSubjects& subjects, bool drive,
     spec.actuator = subjects.actuators[actuator];
 }
 
-void read_bodies(const Node& node, const SensorSubjects& subjects, SensorSpec& spec) {
-    const std::vector<Node> two = node["bodies"].items(2);
+void read_pair(const Node& node, const SensorSubjects& subjects, SensorSpec& spec) {
+    const bool shapes = node.has("shapes");
+    if (shapes) node.forbid({"bodies"}, "\"shapes\" says which parts of bodies");
+    if (!shapes && !node.has("bodies"))
+        node.fail("is attached to nothing", "give it \"bodies\" or \"shapes\", two of them");
+    const std::vector<Node> two = node[shapes ? "shapes" : "bodies"].items(2);
     const auto end = [&](const Node& name) {
-        return name.text() == "world" ? "world" : known(name, "body", subjects.bodies);
+        if (name.text() == "world" || (shapes && name.text().starts_with(of_world))) return name.text();
+        return shapes ? known(name, "shape", subjects.shapes) : known(name, "body", subjects.bodies);
     };
-    spec.body_a = end(two[0]);
-    spec.body_b = end(two[1]);
-    if (spec.body_a == spec.body_b) two[1].fail("is the same body", "name another body");
+    (shapes ? spec.shape_a : spec.body_a) = end(two[0]);
+    (shapes ? spec.shape_b : spec.body_b) = end(two[1]);
+    if (two[0].text() == two[1].text())
+        two[1].fail(shapes ? "is the same shape" : "is the same body",
+                    shapes ? "name another shape" : "name another body");
 }
 
 void read_grid(const Node& node, Sensor& s) {
@@ -123,16 +130,16 @@ SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects) {
     unless(joint, {"joint"});
     unless(subject == SensorSubject::tendon, {"tendon"});
     unless(actuator, {"actuator"});
-    unless(subject == SensorSubject::bodies, {"bodies"});
+    unless(subject == SensorSubject::pair, {"bodies", "shapes"});
     unless(subject == SensorSubject::scan, {"size", "spacing"});
-    unless(subject == SensorSubject::scan || subject == SensorSubject::bodies, {"cutoff"});
+    unless(subject == SensorSubject::scan || s.kind == SensorKind::distance, {"cutoff"});
     unless(s.kind == SensorKind::touch || s.kind == SensorKind::contact_force, {"radius", "zone"});
     if (framed) read_frame(node, subjects, spec);
     if (relative) read_reference(node, subjects, spec);
     if (joint) read_joint(node, subjects, subject == SensorSubject::axis, spec);
     if (subject == SensorSubject::tendon) spec.tendon = known(node["tendon"], "tendon", subjects.tendons);
     if (actuator) read_actuator(node, subjects, subject == SensorSubject::drive, spec);
-    if (subject == SensorSubject::bodies) read_bodies(node, subjects, spec);
+    if (subject == SensorSubject::pair) read_pair(node, subjects, spec);
     if (subject == SensorSubject::scan) read_grid(node, s);
     if (const auto body = node.find("body"); body && subject == SensorSubject::subtree)
         spec.body = known(*body, "body", subjects.bodies);
@@ -145,12 +152,14 @@ SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects) {
     return spec;
 }
 
-SensorSubjects subjects_of(const Model& m) {
+SensorSubjects subjects_of(const World& world) {
+    const Model& m = world.model;
     SensorSubjects out{names_of(m.bodies, &Body::name),
                        names_of(m.sites, &Site::name),
                        names_of(m.bodies, &Body::joint_name),
                        names_of(m.tendons, &Tendon::name),
                        names_of(m.actuators, &Actuator::name),
+                       names_of(world.shapes.shapes, &Shape::name),
                        {},
                        {}};
     for (const Body& b : m.bodies)
@@ -160,7 +169,7 @@ SensorSubjects subjects_of(const Model& m) {
     return out;
 }
 
-void add_sensor(const SensorSpec& spec, World& world) {
+std::string add_sensor(const SensorSpec& spec, World& world) {
     const Model& m = world.model;
     Sensor s = spec.sensor;
     if (!spec.body.empty()) s.body = m.body_index(spec.body);
@@ -196,18 +205,29 @@ void add_sensor(const SensorSpec& spec, World& world) {
                 ++s.bodies.end;
         }
     }
-    const auto shapes = [&](const std::string& name) {
-        const int body = name == "world" ? -1 : m.body_index(name);
+    std::string missing;
+    const auto shapes = [&](const std::string& body, const std::string& shape) {
+        const bool of_shape = !shape.empty() && shape != "world",
+                   in_model = of_shape && shape.starts_with(of_world);
+        const std::string name = in_model ? shape.substr(std::string_view(of_world).size()) : shape;
+        const int on = body.empty() || body == "world" ? -1 : m.body_index(body);
         std::vector<int> all;
-        for (size_t n = 0; n < world.shapes.shapes.size(); ++n)
-            if (world.shapes.shapes[n].body == body) all.push_back(static_cast<int>(n));
+        for (size_t n = 0; n < world.shapes.shapes.size(); ++n) {
+            const Shape& each = world.shapes.shapes[n];
+            if (of_shape ? each.name == name : each.body == on) all.push_back(static_cast<int>(n));
+        }
+        if (of_shape && all.empty()) missing = shape;
         return all;
     };
-    if (!spec.body_a.empty()) {
-        s.shapes_a = shapes(spec.body_a);
-        s.shapes_b = shapes(spec.body_b);
+    if (traits_of(s.kind).subject == SensorSubject::pair) {
+        s.shapes_a = shapes(spec.body_a, spec.shape_a);
+        s.shapes_b = shapes(spec.body_b, spec.shape_b);
     }
+    const std::string name = s.name;
     world.add_sensor(std::move(s));
+    if (missing.empty()) return "";
+    return "sensor \"" + name + "\" needs shape \"" + missing +
+           "\", which this scene does not have; it measures nothing";
 }
 
 void read_pushes(const Node& scene, World& world) {

@@ -125,9 +125,10 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
     }
     for (SensorSpec spec : model.sensors) {
         spec.sensor.name = full(spec.sensor.name);
-        for (std::string* name : {&spec.body, &spec.site, &spec.reference_body, &spec.reference_site,
-                                  &spec.joint, &spec.tendon, &spec.actuator, &spec.body_a, &spec.body_b})
-            if (!name->empty() && *name != "world") *name = full(*name);
+        for (std::string* name :
+             {&spec.body, &spec.site, &spec.reference_body, &spec.reference_site, &spec.joint, &spec.tendon,
+              &spec.actuator, &spec.body_a, &spec.body_b, &spec.shape_a, &spec.shape_b})
+            if (!name->empty() && *name != "world" && !name->starts_with(of_world)) *name = full(*name);
         a.sensor_names.add(where, spec.sensor.name);
         a.sensors.push_back(std::move(spec));
     }

@@ -18,23 +18,41 @@ void forbid_import_options(const Node& instance) {
 }
 
 // Moves the shapes of an MJCF file that are fixed in the world into a fixed body of the model, so that they come
-// with the instance. Planes are the floor of the file's own world and stay behind. True if there are planes.
+// with the instance. Planes are the floor of the file's own world and stay behind; for sensors, the world of the scene
+// is in their place. True if there are planes.
 bool take_surroundings(ImportedModel& robot) {
     Json walls = Json::array();
     bool floor = false;
-    for (const Json& shape : robot.scene.value("shapes", Json::array()))
-        shape["type"] == "plane" ? void(floor = true) : walls.push_back(shape);
+    const auto rename = [&](const char* section, const std::string& from, const std::string& to) {
+        if (!robot.model.contains(section)) return;
+        for (Json& pair : robot.model[section])
+            if (pair.contains("shapes"))
+                for (Json& shape : pair["shapes"])
+                    if (shape == from) shape = to;
+    };
+    for (const Json& shape : robot.scene.value("shapes", Json::array())) {
+        const std::string own = shape["name"].get<std::string>(), name = of_world + own;
+        if (shape["type"] == "plane") {
+            floor = true;
+            rename("sensors", name, "world");
+            continue;
+        }
+        walls.push_back(shape);
+        for (const char* section : {"pairs", "sensors"})
+            rename(section, name, own);
+    }
     if (walls.empty()) return floor;
+    for (const Json& sensor : robot.model.value("sensors", Json::array()))
+        for (const Json& body : sensor.value("bodies", Json::array()))
+            if (body == "world")
+                robot.warnings.push_back(robot.places[""] + ": sensor \"" +
+                                         sensor["name"].get<std::string>() +
+                                         "\" measures the world of the scene, without the file's own walls");
     Json& bodies = robot.model["bodies"];
     std::string name = "surroundings";
     while (std::ranges::any_of(bodies, [&](const Json& body) { return body["name"] == name; }))
         name += "_";
     bodies.push_back({{"name", name}, {"shapes", walls}});
-    if (robot.model.contains("pairs"))
-        for (Json& pair : robot.model["pairs"])
-            for (Json& shape : pair["shapes"])
-                for (const Json& wall : walls)
-                    if (shape == of_world + wall["name"].get<std::string>()) shape = wall["name"];
     if (!robot.model.contains("exclude")) return floor;
     Json more = Json::array();
     for (Json pair : robot.model["exclude"])
@@ -116,8 +134,9 @@ ModelInput read_instance_model(const Node& scene, const Node& instance, const st
         if (const auto base = instance.find("base")) chosen.base = bases[base->choice({"fixed", "floating"})];
         if (const auto self = instance.find("self_collision")) chosen.self_collision = self->boolean();
         ImportedModel robot = import_model(file, chosen);
+        const bool floor = take_surroundings(robot);
         warnings.insert(warnings.end(), robot.warnings.begin(), robot.warnings.end());
-        warn_of_world(scene, robot, take_surroundings(robot), name, warnings);
+        warn_of_world(scene, robot, floor, name, warnings);
         return read_model(Node(robot.model, name, &robot.places));
     }
     forbid_import_options(instance);

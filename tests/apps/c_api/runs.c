@@ -262,16 +262,16 @@ static void names(void) {
     Case c = open_settings(0, &settings);
     char name[64];
     int layout[2];
-    CHECK(costate_model_count(c.model, COSTATE_SENSOR) == 10);
+    CHECK(costate_model_count(c.model, COSTATE_SENSOR) == 12);
     CHECK(costate_model_name(c.model, COSTATE_SENSOR, 1, name, sizeof name) > 0 &&
           !strcmp(name, "robot/turning"));
     CHECK(costate_model_sensor(c.model, 2, layout, name, sizeof name) == 16 &&
           !strcmp(name, "frame_quaternion"));
     CHECK(layout[0] == 6 && layout[1] == 4);
-    CHECK(costate_model_sensor(c.model, 9, layout, NULL, 0) == 11);
+    CHECK(costate_model_sensor(c.model, 11, layout, NULL, 0) == 11);
     CHECK(costate_model_ny(c.model) == layout[0] + layout[1]);
-    CHECK_FAILS(costate_model_sensor(c.model, 10, layout, NULL, 0), COSTATE_BAD_ARGUMENT,
-                "there is no sensor 10");
+    CHECK_FAILS(costate_model_sensor(c.model, 12, layout, NULL, 0), COSTATE_BAD_ARGUMENT,
+                "there is no sensor 12");
     CHECK_FAILS(costate_model_sensor(c.model, 0, layout, name, 3), COSTATE_BAD_ARGUMENT, "smaller");
     double* x = numbers(costate_model_nx(c.model));
     memcpy(x, c.q, (size_t)c.nq * sizeof *x);
