@@ -10,7 +10,8 @@ method. Checked are:
 - without constraints, the loss is not larger than at the start;
 - the losses of the terms sum up to the loss;
 - a run that starts at the result (--from) has its loss and its violations;
-- the result does not depend on the memory for checkpoints and on the number of threads.
+- the result does not depend on the memory for checkpoints and on the number of threads;
+- a run that a signal ends at any moment and that is resumed has the result of the run that was not interrupted.
 
 A seed of which the program refuses the scene, or whose rollout diverges, checks nothing.
 """
@@ -20,9 +21,11 @@ import os
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from random_scenes import add_arguments, random_scene, try_seeds
 
@@ -87,12 +90,27 @@ def check(program, file, seed):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "scene.json"
 
+        def call(*options):
+            return [program, "optimize", path, "--json", "--quiet", "--search", file.parent, *options]
+
         def run(*options):
-            call = [program, "optimize", path, "--json", "--quiet", "--search", file.parent, *options]
-            done = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
+            done = subprocess.run(call(*options), cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
             if done.returncode not in (0, 1, 2, 3):
-                raise subprocess.CalledProcessError(done.returncode, call, done.stdout, done.stderr)
+                raise subprocess.CalledProcessError(done.returncode, done.args, done.stdout, done.stderr)
             return json.loads(done.stdout) if done.returncode in (0, 1) else done.stderr
+
+        def interrupted(how, seconds):
+            """The result of a run that a signal ends so many seconds after it has saved, and another that goes on."""
+            saved = pathlib.Path(folder) / "part.save"
+            saved.unlink(missing_ok=True)
+            process = subprocess.Popen(call("--save", saved, "--save-every", "1e-9"), cwd=folder,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while not saved.exists() and process.poll() is None:
+                time.sleep(0.0005)
+            time.sleep(seconds)
+            process.send_signal(how)
+            process.wait(TIMEOUT)
+            return run("--resume", saved) if saved.exists() else None
 
         while True:
             path.write_text(json.dumps(scene))
@@ -128,6 +146,16 @@ def check(program, file, seed):
                     faults.append(f"{options[0]}: {other.strip()}")
             elif (other["losses"], other["parameters"]) != (result["losses"], result["parameters"]):
                 faults.append(f"{options[0]} changes the result")
+        if scene["optimize"]["method"] != "cmaes":
+            start = time.monotonic()
+            whole = run("--save", "whole.save", "--save-every", "1e-9")
+            seconds = time.monotonic() - start
+            for how in (signal.SIGKILL, signal.SIGINT, signal.SIGKILL):
+                other = interrupted(how, draw.uniform(0, 0.5 * seconds) * draw.choice((0.1, 1)))
+                if isinstance(other, str):
+                    faults.append(f"--resume after {how.name}: {other.strip()}")
+                elif other and any(other[key] != whole[key] for key in ("losses", "parameters", "final_loss")):
+                    faults.append(f"a run that {how.name} ends and --resume has another result")
     return faults, scene
 
 

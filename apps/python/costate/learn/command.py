@@ -131,7 +131,7 @@ def _parser(experiment: Experiment, description: str, out: str) -> argparse.Argu
     parser.add_argument("--export", action="store_true", help="write each policy as OUT/LEARNER-SEED.json")
     parser.add_argument("--workers", type=int, default=_processors(),
                         help="number of parallel trainings")
-    parser.add_argument("--set", nargs="+", default=[], metavar="LEARNER.NAME=VALUE",
+    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="LEARNER.NAME=VALUE",
                         help="other settings, as JSON; the learner * means all that have this setting")
     return parser
 
