@@ -24,10 +24,13 @@ void ContactList::offer(const Solid& a, const Solid& b, Feature on_a, Feature on
                   w = place_feature(shape_b_, f.on_b, b.X, b.size).direction;
         if (u.cross(w).dot(n) < 0) f.on_b.index |= reversed_normal;
     }
-    const Contact<double> c = contact(shape_a_, shape_b_, f, a.X, b.X, a.size, b.size);
+    add(f.on_a, f.on_b, contact(shape_a_, shape_b_, f, a.X, b.X, a.size, b.size));
+}
+
+void ContactList::add(const Feature& on_a, const Feature& on_b, const Contact<double>& c) {
     if (!(c.gap < reach_)) return;
     if (count_ == static_cast<int>(points_.size())) reduce();
-    points_[count_++] = {f.on_a, f.on_b, c.normal, c.point, c.gap};
+    points_[count_++] = {on_a, on_b, c.normal, c.point, c.gap};
 }
 
 double ContactList::least_gap(int from) const {
@@ -101,12 +104,13 @@ void ContactList::reduce() {
     const Vec along = normalise<double>(at(1) - at(0));
     pick(2, [&](const Point& p) { return (p.point - at(0)).cross(along).norm(); });
     const Vec n = (at(1) - at(0)).cross(at(2) - at(0));
+    std::array<Vec, 3> out;  // of the sides of the triangle
+    for (int k = 0; k < 3; ++k)
+        out[k] = normalise<double>((at((k + 1) % 3) - at(k)).cross(n));
     pick(3, [&](const Point& p) {
         double outside = 0;
-        for (int k = 0; k < 3; ++k) {
-            const Vec out = normalise<double>((at((k + 1) % 3) - at(k)).cross(n));
-            outside = std::max(outside, out.dot(p.point - at(k)));
-        }
+        for (int k = 0; k < 3; ++k)
+            outside = std::max(outside, out[k].dot(p.point - at(k)));
         return outside;
     });
     count_ = 4;

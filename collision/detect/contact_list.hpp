@@ -18,6 +18,9 @@ public:
     // Adds the contact of a feature of a and a feature of b with normal n from b to a.
     void offer(const Solid& a, const Solid& b, Feature on_a, Feature on_b, const Vec3<double>& n);
 
+    // The same for features by their index in the shape, and their contact.
+    void add(const Feature& on_a, const Feature& on_b, const Contact<double>& c);
+
     double reach() const { return reach_; }
     int count() const { return count_; }
     void cut(int count) { count_ = std::min(count_, count); }

@@ -85,7 +85,8 @@ struct CurvedPair {
         Feature on_a, on_b;
         Vec n = Vec::UnitZ();
         double separation = -std::numeric_limits<double>::infinity();
-        bool found = false;  // the contact is within both features, and n is their normal
+        bool found = false;    // the contact is within both features, and n is their normal
+        bool offered = false;  // the points of its faces are in the list
     };
 
     // The contact point for the normal n, with which the ends of the features are tested; for a face, the
@@ -109,13 +110,14 @@ struct CurvedPair {
             face_points(b, static_cast<int>(t.on_b.index), a, false, list);
     }
 
-    // True if the points of two faces give the separation along their normal.
+    // True if the points of two faces give the separation along their normal; the list then has these points.
     bool faces_overlap(const Touch& t) const {
         const int before = list.count();
         offer_faces(t);
         const double found = list.least_gap(before) + a.radius + b.radius;
+        if (found <= t.separation + 1e-3 * std::abs(t.separation) + 1e-7) return true;
         list.cut(before);
-        return found <= t.separation + 1e-3 * std::abs(t.separation) + 1e-7;
+        return false;
     }
 
     // True for a face of a or b with another kind of feature. Does not consider the neighbours of a triangle.
@@ -156,10 +158,15 @@ struct CurvedPair {
             if (now.found) return now;
             const bool both_faces = now.on_a.kind == FeatureKind::face && now.on_b.kind == FeatureKind::face;
             const Vec x = point_of(now);
+            const int before = list.count();
             const bool on_a = both_faces ? faces_overlap(now) : a.within(now.on_a, x),
                        on_b = both_faces ? on_a : b.within(now.on_b, x);
             if (on_a && on_b) {
-                if (now.separation < best.separation - tolerance) return best;
+                now.offered = both_faces;
+                if (now.separation < best.separation - tolerance) {
+                    list.cut(before);
+                    return best;
+                }
                 now.found = true;
                 if (now.on_a.kind == FeatureKind::face || now.on_b.kind == FeatureKind::face) return now;
                 const Contact<double> c =
@@ -246,14 +253,42 @@ struct CurvedPair {
         return best;
     }
 
+    // The normal of the face along which the cores are farthest apart, or overlap least, if it is certain that no
+    // direction separates them more.
+    std::optional<Vec> resting_normal() const {
+        double most = -std::numeric_limits<double>::infinity();
+        Vec n;
+        int face = -1;
+        bool of_a = false;
+        const auto each_face = [&](const Solid& s, const Solid& other) {
+            if (s.hull.paths != nullptr) return;
+            for (int i = 0; i < s.face_count(); ++i) {
+                const Vec out = s.normal(i);
+                const double apart = out.dot(other.support(-out) - s.face_point(i));
+                if (!(apart > most)) continue;
+                most = apart;
+                of_a = &s == &a;
+                n = of_a ? -out : out;
+                face = i;
+            }
+        };
+        each_face(a, b);
+        each_face(b, a);
+        if (face >= 0 && separates_most(a, b, n, of_a ? a : b, face)) return n;
+        return std::nullopt;
+    }
+
     void offer_points() const {
-        const std::optional<Vec> first = first_normal(a, b, list.reach() + a.radius + b.radius);
+        std::optional<Vec> first;
+        if (!touches_terrain()) first = resting_normal();
+        if (!first) first = first_normal(a, b, list.reach() + a.radius + b.radius);
         if (!first) return;
+        const int before = list.count();
         Touch t = touch(*first);
         if (!t.found && !touches_terrain())
             if (const Touch face = deepest_face(t.n); face.found) t = face;
         if (t.separation - a.radius - b.radius >= list.reach()) return;
-        if (touches_terrain() && (!t.found || !b.allows(t.n, t.on_b))) return;
+        if (touches_terrain() && (!t.found || !b.allows(t.n, t.on_b))) return list.cut(before);
         const bool face_a = t.on_a.kind == FeatureKind::face, face_b = t.on_b.kind == FeatureKind::face;
         if (!face_a && !face_b) {
             if (near_face_points(a, b, t.n, t.separation, list)) return;
@@ -262,8 +297,7 @@ struct CurvedPair {
             if (!parallel || list.count() == 0) list.offer(a, b, t.on_a, t.on_b, t.n);
             return;
         }
-        const int before = list.count();
-        offer_faces(t);
+        if (!t.offered) offer_faces(t);
         if (list.count() > before || touches_terrain()) return;
         // no point is within the face: its plane and the smallest feature of the other solid
         if (face_a)

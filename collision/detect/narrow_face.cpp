@@ -4,8 +4,9 @@
 #include <array>
 #include <bitset>
 #include <cmath>
-#include <optional>
+#include <limits>
 
+#include "collision/contact/contact.hpp"
 #include "collision/contact/support.hpp"
 #include "collision/detect/narrow_parts.hpp"
 
@@ -35,16 +36,25 @@ public:
         double x, y;
     };
 
-    FacePolygon(const Solid& s, int face)
-        : solid_(s),
-          first_(s.hull.faces[face].first),
-          count_(s.hull.faces[face].count),
-          normal_(s.normal(face)),
-          along_x_(s.edge_direction(s.hull.sides[first_].edge).normalized()),
-          along_y_(normal_.cross(along_x_)) {
-        for (int k = 0; k < std::min<int>(count_, kept); ++k)
+    FacePolygon() {}  // empty; its many sides stay uninitialized
+    void set(const Solid& s, int face) {
+        solid_ = &s;
+        first_ = s.hull.faces[face].first;
+        count_ = s.hull.faces[face].count;
+        along_x_ = s.edge_direction(s.hull.sides[first_].edge).normalized();
+        along_y_ = s.normal(face).cross(along_x_);
+        const int stored = std::min<int>(count_, kept);
+        for (int k = 0; k < stored; ++k) {
+            const Seen tail = corner(s.hull.sides[first_ + k].tail);
             sides_[k] = make_side(k);
+            middle_.x += tail.x / stored;
+            middle_.y += tail.y / stored;
+        }
+        for (int k = 0; k < stored; ++k)
+            inner_ = std::min(inner_, -beyond(k, middle_) - on_side);
+        if (stored < count_) inner_ = 0;
     }
+    bool empty() const { return solid_ == nullptr; }
     int count() const { return count_; }
     Seen see(const Vec& x) const { return {along_x_.dot(x), along_y_.dot(x)}; }
     // Distance of the point beyond the line through a side, m.
@@ -52,8 +62,14 @@ public:
         const Side side = k < kept ? sides_[k] : make_side(k);
         return side.x * p.x + side.y * p.y - side.offset;
     }
+    // True if the point is in the largest circle about the middle, and further inside than round-off.
+    bool surely_contains(const Seen& p) const {
+        const double x = p.x - middle_.x, y = p.y - middle_.y;
+        return inner_ > 0 && x * x + y * y < inner_ * inner_;
+    }
     bool contains(const Vec& x) const {
         const Seen p = see(x);
+        if (surely_contains(p)) return true;
         for (int k = 0; k < count_; ++k)
             if (beyond(k, p) > on_side) return false;
         return true;
@@ -64,15 +80,18 @@ private:
     struct Side {
         double x, y, offset;  // outward unit normal in the plane, m
     };
+    Seen corner(int vertex) const { return see(solid_->vertex(vertex)); }
     Side make_side(int k) const {
-        const HullSide& it = solid_.hull.sides[first_ + k];
-        const Seen tail = see(solid_.vertex(it.tail)), head = see(solid_.vertex(it.head));
+        const HullSide& it = solid_->hull.sides[first_ + k];
+        const Seen tail = corner(it.tail), head = corner(it.head);
         const double x = head.y - tail.y, y = tail.x - head.x, length = std::sqrt(x * x + y * y);
         return {x / length, y / length, (x * tail.x + y * tail.y) / length};
     }
-    const Solid& solid_;
-    int first_, count_;
-    Vec normal_, along_x_, along_y_;
+    const Solid* solid_ = nullptr;
+    int first_ = 0, count_ = 0;
+    Vec along_x_, along_y_;
+    Seen middle_{0, 0};
+    double inner_ = std::numeric_limits<double>::infinity();  // radius of the circle, m
     std::array<Side, kept> sides_;
 };
 
@@ -83,7 +102,8 @@ struct FaceQuery {
     ContactList& list;
     Vec n;      // outward normal of the face
     Vec below;  // a point on the face
-    std::optional<FacePolygon> polygon_of_ref;
+    RoundedFeature<double> placed;
+    FacePolygon polygon_of_ref;
 
     FaceQuery(const Solid& r, int f, const Solid& o, bool first, ContactList& points)
         : ref(r),
@@ -92,8 +112,9 @@ struct FaceQuery {
           ref_is_a(first),
           list(points),
           n(r.normal(f)),
-          below(r.face_point(f)) {
-        if (r.type() != ShapeType::plane) polygon_of_ref.emplace(r, f);
+          below(r.face_point(f)),
+          placed(place_feature(*r.shape, r.named(face_feature(f)), r.X, r.size)) {
+        if (r.type() != ShapeType::plane) polygon_of_ref.set(r, f);
     }
 
     void offer(const Feature& on_ref, const Feature& on_other) const {
@@ -102,18 +123,29 @@ struct FaceQuery {
         else
             list.offer(other, ref, on_other, on_ref, n);
     }
+    // The same for vertex i of `of`, at x, and a face of the other solid; `reversed`: the face is of the first shape.
+    void offer_vertex(const Solid& of, int i, const Vec& x, const Solid& on, int face_on,
+                      const RoundedFeature<double>& there, bool reversed) const {
+        const Contact<double> c = meet<double>(Meeting::vertex_face, {x, Vec::Zero(), of.radius}, there);
+        const Feature vertex = of.named(vertex_feature(i)), flat = on.named(face_feature(face_on));
+        if (reversed)
+            list.add(flat, vertex, exchanged(c));
+        else
+            list.add(vertex, flat, c);
+    }
     bool near(const Vec& x) const { return n.dot(x - below) - other.radius < list.reach(); }
 
-    bool has_sides() const { return polygon_of_ref.has_value(); }
+    bool has_sides() const { return !polygon_of_ref.empty(); }
     int side(int k) const { return ref.hull.faces[face].first + k; }
     bool within(const Vec& x) const {
         const bool circle = ref.type() == ShapeType::cylinder;
-        return circle || !has_sides() ? ref.within(face_feature(face), x) : polygon_of_ref->contains(x);
+        return circle || !has_sides() ? ref.within(face_feature(face), x) : polygon_of_ref.contains(x);
     }
 
     void vertex(int i) const {
         const Vec x = other.vertex(i);
-        if (near(x) && other.sharp_vertex(i) && within(x)) offer(face_feature(face), vertex_feature(i));
+        if (near(x) && other.sharp_vertex(i) && within(x))
+            offer_vertex(other, i, x, ref, face, placed, ref_is_a);
     }
 
     // Finds the vertices of a large hull near the plane, in the order of their indices. They are connected by
@@ -146,11 +178,12 @@ struct FaceQuery {
     // The crossings of the segment from x to y with the sides, by clipping (Cyrus and Beck).
     void crossings(const Vec& x, const Vec& y, const Feature& edge) const {
         if (!near(x) && !near(y)) return;
-        const FacePolygon::Seen start = polygon_of_ref->see(x), end = polygon_of_ref->see(y);
+        const FacePolygon::Seen start = polygon_of_ref.see(x), end = polygon_of_ref.see(y);
+        if (polygon_of_ref.surely_contains(start) && polygon_of_ref.surely_contains(end)) return;
         double from = 0, to = 1;
         int enters = -1, leaves = -1;
-        for (int k = 0; k < polygon_of_ref->count(); ++k) {
-            const double at_start = polygon_of_ref->beyond(k, start), at_end = polygon_of_ref->beyond(k, end),
+        for (int k = 0; k < polygon_of_ref.count(); ++k) {
+            const double at_start = polygon_of_ref.beyond(k, start), at_end = polygon_of_ref.beyond(k, end),
                          rate = at_end - at_start;
             if (std::abs(rate) <= on_side) {
                 if (at_start > on_side) return;
@@ -178,13 +211,15 @@ struct FaceQuery {
     // opposite.
     void own_vertices(int g) const {
         if (!(n.dot(other.normal(g)) < -parallel_cosine)) return;
-        const FacePolygon over(other, g);
-        for (int k = 0; k < polygon_of_ref->count(); ++k) {
+        FacePolygon over;  // empty for a cylinder, whose face is a circle
+        if (other.type() != ShapeType::cylinder) over.set(other, g);
+        const RoundedFeature<double> face_g =
+            place_feature(*other.shape, other.named(face_feature(g)), other.X, other.size);
+        for (int k = 0; k < polygon_of_ref.count(); ++k) {
             const int v = ref.hull.sides[side(k)].tail;
-            const bool circle = other.type() == ShapeType::cylinder;
             const Vec x = ref.vertex(v);
-            if (ref.sharp_vertex(v) && (circle ? other.within(face_feature(g), x) : over.contains(x)))
-                offer(vertex_feature(v), face_feature(g));
+            if (ref.sharp_vertex(v) && (over.empty() ? other.within(face_feature(g), x) : over.contains(x)))
+                offer_vertex(ref, v, x, other, g, face_g, !ref_is_a);
         }
     }
 
@@ -234,6 +269,68 @@ void face_points(const Solid& ref, int face, const Solid& other, bool ref_is_a, 
         query.vertex(static_cast<int>(i));
     if (query.has_sides() && !other.hull.edges.empty())
         query.crossings(other.vertex(0), other.vertex(1), edge_feature(0));
+}
+
+namespace {
+
+// A few points of a face of a solid: a part of it that counts, with all corners of a triangle or rectangle.
+struct Corners {
+    static constexpr int most = 8;
+    std::array<Vec, most> at;
+    int count = 0;
+    void add(const Vec& x) { at[count++] = x; }
+    static Corners of_face(const Solid& s, int face) {
+        Corners c;
+        const HullFace& f = s.hull.faces[face];
+        const int step = (f.count + most - 1) / most;
+        for (int k = 0; k < f.count; k += step)
+            c.add(s.vertex(s.hull.sides[f.first + k].tail));
+        return c;
+    }
+    // How far the other polygon reaches into this one at least, by its sides. n: this one's outward normal.
+    double least_depth(const Vec& n, const Corners& other) const {
+        double depth = std::numeric_limits<double>::infinity();
+        for (int k = 0; k < count; ++k) {
+            const Vec out = (at[(k + 1) % count] - at[k]).cross(n).normalized();
+            double farthest_in = -std::numeric_limits<double>::infinity();
+            for (int i = 0; i < other.count; ++i)
+                farthest_in = std::max(farthest_in, out.dot(at[k] - other.at[i]));
+            depth = std::min(depth, farthest_in);
+        }
+        return depth;
+    }
+};
+
+constexpr double level = 1e-9;  // m; corners this close to the lowest point of a solid are its lowest points
+
+}  // namespace
+
+bool separates_most(const Solid& a, const Solid& b, const Vec& n, const Solid& s, int face) {
+    const bool of_a = &s == &a;
+    const Solid& other = of_a ? b : a;
+    const Vec out = of_a ? Vec(-n) : n, x = other.support(-out);
+    // The lowest points of the other solid along the normal of the face: of a parallel face, or one point.
+    Corners lowest;
+    if (const int g = other.face_along(-out); g >= 0 && !other.hull.faces.empty()) {
+        lowest = Corners::of_face(other, g);
+        for (int i = 0; i < lowest.count; ++i)
+            if (out.dot(lowest.at[i] - x) > level) lowest.count = 0;
+    }
+    if (lowest.count == 0) lowest.add(x);
+    const Corners sides = Corners::of_face(s, face);
+    double r = sides.least_depth(out, lowest);
+    if (lowest.count > 1) r = std::min(r, lowest.least_depth(-out, sides));
+    if (!(r >= 0)) return false;
+    const double d = -out.dot(x - s.face_point(face));
+    if (d <= 0) return true;
+    // The differences p - y of points of a and b include a disc of radius r about -d n. So at the angle t from n the
+    // separation is at most -d cos t - r sin t, which is more than -d only within 2 atan(d/r) of -n, and there it
+    // is at most that of the points that are farthest along n.
+    const double k = d / r;
+    if (!(k < 1)) return false;
+    const Vec w = a.support(n) - b.support(-n);
+    const double thick = w.dot(n), aside = (w - thick * n).norm();
+    return thick * (1 - k * k) - 2 * k * aside >= d * (1 + k * k);
 }
 
 bool near_face_points(const Solid& a, const Solid& b, const Vec& n, double separation, ContactList& list) {

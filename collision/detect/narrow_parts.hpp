@@ -21,6 +21,10 @@ void curved_points(const Solid& a, const Solid& b, ContactList& list);
 // A solid on a terrain.
 void terrain_points(const Solid& a, const Solid& terrain, ContactList& list);
 
+// True if it is certain that no direction separates the cores of a and b more than n, which is from b to a and normal
+// to the face of `s`, a or b.
+bool separates_most(const Solid& a, const Solid& b, const Vec3<double>& n, const Solid& s, int face);
+
 // Adds the points of the two faces that are nearly normal to the axis of separation n (from b to a), if they
 // have the same separation. Thus flat faces get several contact points although an edge or a vertex is
 // slightly closer.

@@ -56,6 +56,7 @@ struct PolytopePair {
     Asked of_a = Asked(a), of_b = Asked(b);
     // the separation, if it is known to round-off
     double known = -std::numeric_limits<double>::infinity();
+    bool gjk_is_faster = false;  // than the test of all pairs of edges
 
     Axis face_axis() const {
         Axis best;
@@ -223,10 +224,18 @@ struct PolytopePair {
 
     // False, without adding points, if the tested parts do not have the known separation.
     bool offer_points() const {
-        const Axis face = face_axis(), edges = edge_axis();
+        const Axis face = face_axis();
+        const double beyond = list.reach() + a.radius + b.radius;
+        if (face.separation >= beyond) return true;
+        const bool on_a = face.on_a >= 0,
+                   certain = b.triangle < 0 && (on_a || face.on_b >= 0) &&
+                             separates_most(a, b, face.n, on_a ? a : b, on_a ? face.on_a : face.on_b);
+        if (!certain && gjk_is_faster && gjk(PolytopeDifference(a, b), beyond).distance >= beyond)
+            return true;
+        const Axis edges = certain ? Axis() : edge_axis();
         const bool edges_lead = edges.separation > face.separation + separation_tie;
         const Axis& lead = edges_lead ? edges : face;
-        if (lead.separation - a.radius - b.radius >= list.reach()) return true;
+        if (lead.separation >= beyond) return true;
         // for separate polytopes, the distance of a vertex to the nearest part may exceed that of every axis
         if (lead.separation < (known > contact_distance ? 0 : known - tolerance())) return false;
         if (!edges_lead && offer_face(face)) return true;
@@ -318,7 +327,7 @@ struct ClosestPoints {
         const PolytopeDifference difference(a, b);
         const Apart apart = gjk(difference, enough);
         beyond = apart.distance >= enough;
-        if (beyond || (a.hull.paths == nullptr && b.hull.paths == nullptr)) return;
+        if (beyond) return;
         if (apart.distance > 0)
             keep(apart.n, apart.distance, apart.points, apart.count);
         else if (const Overlap overlap = epa(difference, apart, exact_overlap); overlap.found)
@@ -376,11 +385,13 @@ void all_polytope_points(const Solid& a, const Solid& b, ContactList& list) {
 }
 
 void polytope_points(const Solid& a, const Solid& b, ContactList& list) {
+    const bool large = a.hull.paths != nullptr || b.hull.paths != nullptr,
+               many = a.hull.edges.size() * b.hull.edges.size() > few_pairs;
     if (b.triangle >= 0 && a.hull.paths != nullptr) return offer_on_triangle(a, b, list);
-    const bool few = a.hull.edges.size() * b.hull.edges.size() <= few_pairs && a.hull.paths == nullptr &&
-                     b.hull.paths == nullptr;
-    if (!few && b.triangle < 0 && offer_closest(a, b, list)) return;
-    all_polytope_points(a, b, list);
+    if (large && b.triangle < 0 && offer_closest(a, b, list)) return;
+    PolytopePair pair{a, b, list};
+    pair.gjk_is_faster = many && !large && b.triangle < 0;
+    pair.offer_points();
 }
 
 }  // namespace costate

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "collision/detect/narrow_parts.hpp"
+#include "collision/detect/solid.hpp"
 #include "tests/support/sample_shapes.hpp"
 
 using namespace costate;
@@ -38,6 +40,22 @@ struct Manifold {
                            [](const auto& c) { return std::abs(c.normal.z()) > 0.999; });
     }
 };
+
+Solid core_of(const Placed& p) { return {p.shape, p.X, p.size}; }
+
+// The greatest separation among many directions: all around, near n and near -n.
+double greatest_separation(Rng& g, const Solid& a, const Solid& b, const Vec3<double>& n) {
+    double most = -unlimited;
+    for (int k = 0; k < 300; ++k) {
+        const double spread = k % 3 == 0 ? 100 : g.uniform(0, 0.3);
+        const Vec3<double> d = (k % 3 == 1 ? -n : n) + spread * g.vec3(Regime::random);
+        most = std::max(most, separation(a, b, d.normalized()));
+    }
+    for (const Solid* s : {&a, &b})
+        for (int f = 0; f < s->face_count(); ++f)
+            most = std::max(most, separation(a, b, s == &a ? Vec3<double>(-s->normal(f)) : s->normal(f)));
+    return most;
+}
 
 }  // namespace
 
@@ -185,4 +203,38 @@ TEST_CASE("hull: of random points holds them all, closed and convex") {
     CHECK_THROWS_AS(convex_hull({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}), std::invalid_argument);
     CHECK_THROWS_AS(convex_hull({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {2, 1, 0}}),
                     std::invalid_argument);
+}
+
+TEST_CASE("resting: where a face is said to separate most, no direction separates more") {
+    Rng g(5);
+    int apart = 0, overlapping = 0, uncertain = 0;
+    for (int k = 0; k < 4000; ++k) {
+        constexpr ShapeType types[] = {ShapeType::box, ShapeType::cylinder, ShapeType::mesh};
+        Placed pa = random_placed(g, types[k % 3], 1), pb = random_placed(g, types[k / 3 % 3], 1);
+        // one in four anywhere, the others face to face, with any shift and a gap from deep to none
+        if (k % 4 != 0) {
+            const Solid a = core_of(pa), b = core_of(pb);
+            const Vec3<double> of_a = a.normal(static_cast<int>(g.engine() % a.face_count())),
+                               of_b = b.normal(static_cast<int>(g.engine() % b.face_count()));
+            pa.X.R = Eigen::Quaterniond::FromTwoVectors(of_a, -of_b).toRotationMatrix() * pa.X.R;
+            const Vec3<double> aside = 0.3 * g.vec3(Regime::random);
+            pa.X.p = pb.X.p + aside - of_b * of_b.dot(aside);
+            const double depth = g.uniform(0, 1) < 0.5 ? g.uniform(-0.05, 0.02) : g.uniform(0, 1.5);
+            pa.X.p += of_b * (-depth - separation(core_of(pa), b, of_b));
+        }
+        const Solid a = core_of(pa), b = core_of(pb);
+        for (const Solid* s : {&a, &b})
+            for (int f = 0; f < s->face_count(); ++f) {
+                const Vec3<double> n = s == &a ? Vec3<double>(-s->normal(f)) : s->normal(f);
+                if (!separates_most(a, b, n, *s, f)) {
+                    ++uncertain;
+                    continue;
+                }
+                const double found = separation(a, b, n);
+                ++(found > 0 ? apart : overlapping);
+                CHECK(greatest_separation(g, a, b, n) <= found + 1e-8);
+            }
+    }
+    MESSAGE(apart << " apart, " << overlapping << " overlapping, " << uncertain << " uncertain");
+    CHECK((apart > 500 && overlapping > 500));
 }

@@ -16,21 +16,21 @@ using namespace costate::test;
 
 namespace {
 
-struct NamedSolver {
+struct SolverOfLaw {
     const char* name;
     SolverType type;
     FrictionLaw law;
     ConeMethod method;
 };
 
-constexpr NamedSolver named_exact_solvers[] = {
+constexpr SolverOfLaw named_exact_solvers[] = {
     {"lcp", SolverType::lcp, FrictionLaw::box, ConeMethod::gauss_seidel},
     {"ncp", SolverType::ncp, FrictionLaw::cone, ConeMethod::gauss_seidel},
     {"ncp by ADMM", SolverType::ncp, FrictionLaw::cone, ConeMethod::admm},
     {"relaxed", SolverType::ncp, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel},
     {"apgd", SolverType::apgd, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel}};
 
-SolverStatus solve(const NamedSolver& m, const MlcpView<double>& p, ActiveSet<double>& set, double* x) {
+SolverStatus solve(const SolverOfLaw& m, const MlcpView<double>& p, ActiveSet<double>& set, double* x) {
     SolverScratch work;
     Settings settings;
     settings.solver = m.type;
@@ -53,7 +53,7 @@ ContactProblem with_zeros(ContactProblem p, int condim, unsigned zeros, std::mt1
 // Solves problems of three families with zeros, `seeds` of each, by every solver.
 void check_problems_with_zeros(int condim, unsigned seeds) {
     std::mt19937 g(14);
-    for (const NamedSolver& m : named_exact_solvers) {
+    for (const SolverOfLaw& m : named_exact_solvers) {
         CAPTURE(std::string(m.name));
         int unsolved = 0, all = 0;
         for (const Family family : {Family::scattered, Family::stacked, Family::redundant})
@@ -93,7 +93,7 @@ TEST_CASE("laws: a contact without friction and without slip does not pull") {
     const double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {1.5, 0, 0}, mu[3] = {0, 0, 0};
     const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
     const int normal[3] = {};
-    for (const NamedSolver& m : named_exact_solvers) {
+    for (const SolverOfLaw& m : named_exact_solvers) {
         CAPTURE(std::string(m.name));
         ActiveSet<double> set;
         double x[3] = {0, 0, 0};
@@ -114,7 +114,7 @@ TEST_CASE("laws: without friction the tangential impulses have no derivative") {
     const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
     const int normal[3] = {};
     const double b_at_rest[3] = {-1, -0.1, -0.2};
-    for (const NamedSolver& m : named_exact_solvers)
+    for (const SolverOfLaw& m : named_exact_solvers)
         for (const double* at : {b, b_at_rest}) {
             CAPTURE(std::string(m.name));
             const MlcpView<double> p{3, A, at, type, normal, mu, 0};
@@ -155,7 +155,7 @@ void check_step(const World& w, FrictionLaw law, const VecX<double>& theta, cons
     }
 }
 
-void set_solver(Settings& settings, const NamedSolver& m) {
+void set_solver(Settings& settings, const SolverOfLaw& m) {
     settings.solver = m.type;
     settings.relaxed = m.law == FrictionLaw::relaxed_cone;
     settings.cone_method = m.method;
@@ -169,7 +169,7 @@ TEST_CASE("laws: along every shipped scene, by every solver") {
     for (const std::string& name : shipped_scenes()) {
         CAPTURE(name);
         Scene scene = load_scene(name);
-        for (const NamedSolver& m : named_exact_solvers) {
+        for (const SolverOfLaw& m : named_exact_solvers) {
             CAPTURE(std::string(m.name));
             World& w = scene.world;
             set_solver(w.settings, m);
@@ -190,7 +190,7 @@ TEST_CASE("laws: along every shipped scene, by every solver") {
 
 TEST_CASE("laws: on random worlds in contact, by every solver") {
     Outcomes outcomes;
-    for (const NamedSolver& m : named_exact_solvers) {
+    for (const SolverOfLaw& m : named_exact_solvers) {
         CAPTURE(std::string(m.name));
         for (std::uint64_t seed = 1; seed <= 200; ++seed) {
             CAPTURE(seed);
