@@ -309,7 +309,7 @@ bool separates_most(const Solid& a, const Solid& b, const Vec& n, const Solid& s
     const bool of_a = &s == &a;
     const Solid& other = of_a ? b : a;
     const Vec out = of_a ? Vec(-n) : n, x = other.support(-out);
-    // The lowest points of the other solid along the normal of the face: of a parallel face, or one point.
+    // The lowest points of the other solid along the normal of the face: of a parallel face or line, or one point.
     Corners lowest;
     if (const int g = other.face_along(-out); g >= 0 && !other.hull.faces.empty()) {
         lowest = Corners::of_face(other, g);
@@ -317,6 +317,11 @@ bool separates_most(const Solid& a, const Solid& b, const Vec& n, const Solid& s
             if (out.dot(lowest.at[i] - x) > level) lowest.count = 0;
     }
     if (lowest.count == 0) lowest.add(x);
+    if (const Vec z = other.X.R.col(2);
+        lowest.count == 1 && (other.type() == ShapeType::cylinder || other.type() == ShapeType::capsule)) {
+        const Vec far_end = x - 2 * z.dot(x - other.X.p) * z;
+        if (out.dot(far_end - x) <= level) lowest.add(far_end);
+    }
     const Corners sides = Corners::of_face(s, face);
     double r = sides.least_depth(out, lowest);
     if (lowest.count > 1) r = std::min(r, lowest.least_depth(-out, sides));

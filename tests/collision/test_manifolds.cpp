@@ -211,12 +211,15 @@ TEST_CASE("resting: where a face is said to separate most, no direction separate
     for (int k = 0; k < 4000; ++k) {
         constexpr ShapeType types[] = {ShapeType::box, ShapeType::cylinder, ShapeType::mesh};
         Placed pa = random_placed(g, types[k % 3], 1), pb = random_placed(g, types[k / 3 % 3], 1);
-        // one in four anywhere, the others face to face, with any shift and a gap from deep to none
+        // one in four anywhere, the others face to face, or a cylinder on its side, with any shift and a gap from deep
+        // to none
         if (k % 4 != 0) {
             const Solid a = core_of(pa), b = core_of(pb);
             const Vec3<double> of_a = a.normal(static_cast<int>(g.engine() % a.face_count())),
                                of_b = b.normal(static_cast<int>(g.engine() % b.face_count()));
-            pa.X.R = Eigen::Quaterniond::FromTwoVectors(of_a, -of_b).toRotationMatrix() * pa.X.R;
+            const bool lies = a.type() == ShapeType::cylinder && k % 4 == 1;
+            const Vec3<double> to = lies ? of_b.cross(g.vec3(Regime::random)) : -of_b;
+            pa.X.R = Eigen::Quaterniond::FromTwoVectors(of_a, to).toRotationMatrix() * pa.X.R;
             const Vec3<double> aside = 0.3 * g.vec3(Regime::random);
             pa.X.p = pb.X.p + aside - of_b * of_b.dot(aside);
             const double depth = g.uniform(0, 1) < 0.5 ? g.uniform(-0.05, 0.02) : g.uniform(0, 1.5);
