@@ -44,11 +44,13 @@ public:
         along_x_ = s.edge_direction(s.hull.sides[first_].edge).normalized();
         along_y_ = s.normal(face).cross(along_x_);
         const int stored = std::min<int>(count_, kept);
+        Seen tail = corner(s.hull.sides[first_].tail);
         for (int k = 0; k < stored; ++k) {
-            const Seen tail = corner(s.hull.sides[first_ + k].tail);
-            sides_[k] = make_side(k);
             middle_.x += tail.x / stored;
             middle_.y += tail.y / stored;
+            const Seen head = corner(s.hull.sides[first_ + k].head);
+            sides_[k] = side_between(tail, head);
+            tail = head;
         }
         for (int k = 0; k < stored; ++k)
             inner_ = std::min(inner_, -beyond(k, middle_) - on_side);
@@ -83,7 +85,9 @@ private:
     Seen corner(int vertex) const { return see(solid_->vertex(vertex)); }
     Side make_side(int k) const {
         const HullSide& it = solid_->hull.sides[first_ + k];
-        const Seen tail = corner(it.tail), head = corner(it.head);
+        return side_between(corner(it.tail), corner(it.head));
+    }
+    static Side side_between(const Seen& tail, const Seen& head) {
         const double x = head.y - tail.y, y = tail.x - head.x, length = std::sqrt(x * x + y * y);
         return {x / length, y / length, (x * tail.x + y * tail.y) / length};
     }

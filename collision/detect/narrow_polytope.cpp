@@ -58,19 +58,21 @@ struct PolytopePair {
     double known = -std::numeric_limits<double>::infinity();
     bool gjk_is_faster = false;  // than the test of all pairs of edges
 
-    Axis face_axis() const {
+    // Of the largest separation, or one of at least `beyond`.
+    Axis face_axis(double beyond) const {
         Axis best;
         const auto on_a = [&] {
-            for (int i = 0; i < of_a.faces.count; ++i) {
+            for (int i = 0; i < of_a.faces.count && best.separation < beyond; ++i) {
                 const int f = of_a.faces[i];
                 const Vec n = -a.normal(f);
                 const double s = n.dot(a.face_point(f) - b.support(n));
-                if (s > best.separation + separation_tie && b.allows(n, vertex_feature(b.support_vertex(n))))
+                if (s > best.separation + separation_tie &&
+                    (b.triangle < 0 || b.allows(n, vertex_feature(b.support_vertex(n)))))
                     best = {s, n, f, -1};
             }
         };
         const auto on_b = [&] {
-            for (int i = 0; i < of_b.faces.count; ++i) {
+            for (int i = 0; i < of_b.faces.count && best.separation < beyond; ++i) {
                 const int f = of_b.faces[i];
                 const Vec n = b.normal(f);
                 const double s = n.dot(a.support(-n) - b.face_point(f));
@@ -224,8 +226,8 @@ struct PolytopePair {
 
     // False, without adding points, if the tested parts do not have the known separation.
     bool offer_points() const {
-        const Axis face = face_axis();
         const double beyond = list.reach() + a.radius + b.radius;
+        const Axis face = face_axis(beyond);
         if (face.separation >= beyond) return true;
         const bool on_a = face.on_a >= 0,
                    certain = b.triangle < 0 && (on_a || face.on_b >= 0) &&
