@@ -175,15 +175,17 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
             controls[n] = start->second;
     World world(std::move(model), std::move(shapes), settings);
     if (world.model.soft) world.inverse_weights = inverse_weights(world.model, reference);
-    for (const SensorSpec& sensor : a.sensors)
+    const auto add = [&](const SensorSpec& sensor) {
         if (const std::string missing = add_sensor(sensor, world); !missing.empty())
             a.warnings.push_back(scene.place() + ": " + missing);
+    };
+    std::ranges::for_each(a.sensors, add);
     if (const auto sensors = scene.find("sensors")) {
         const SensorSubjects subjects = subjects_of(world);
         for (const Node& node : sensors->items()) {
             const SensorSpec sensor = read_sensor(node, subjects);
             a.sensor_names.add(node["name"], sensor.sensor.name);
-            add_sensor(sensor, world);
+            add(sensor);
         }
     }
     read_pushes(scene, world);
