@@ -1,8 +1,8 @@
 // The <sensor> section. Sensors of one section share their names with nothing else.
 #include <algorithm>
 #include <cstring>
-#include <ranges>
 #include <set>
+#include <span>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/import/mjcf/mjcf_names.hpp"
@@ -96,7 +96,7 @@ std::optional<Attachment> frame_named(const MjcfContext& context, const XmlEleme
         known["site"].insert(site);
         return Attachment{"site", site};
     };
-    for (const MjcfBody& body : index.bodies | std::views::drop(1)) {
+    for (const MjcfBody& body : std::span(index.bodies).subspan(1)) {
         // versions of MuJoCo differ in whether geoms without mass count
         const bool given = context.compiler.inertiafromgeom != InertiaFromGeom::always &&
                            body.mass_element.name() == "inertial",
@@ -225,7 +225,9 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
                        "use one of scenes/README.md");
                 continue;
             }
-            const auto& [type, on, second, pair, cutoff] = *parts;
+            const Attachment& on = parts->on;
+            const std::optional<Attachment>& second = parts->second;
+            const bool pair = parts->pair;
             if (e.name() == "actuatorpos" || e.name() == "actuatorvel")
                 if (known["actuator"].contains(on.name) && !known["drive"].contains(on.name)) {
                     e.note(context.warnings, "measures an actuator that drives no joint, and is left out",
@@ -246,19 +248,19 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
                        "remove it to silence this");
                 continue;
             }
-            if (e.number_or("cutoff", 0) > 0 && type != "distance")
+            if (e.number_or("cutoff", 0) > 0 && parts->type != "distance")
                 e.note(context.warnings, "has a cutoff, which is ignored", "remove it to silence this");
             const std::string wall =
                 on.name.starts_with(of_world) ? on.name.substr(std::strlen(of_world)) : on.name;
-            Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(wall + "_" + type)},
-                        {"type", type}};
+            Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(wall + "_" + parts->type)},
+                        {"type", parts->type}};
             if (pair)
                 sensor[on.key == "body" ? "bodies" : "shapes"] = {on.name, second->name};
             else if (!whole_world)
                 sensor[on.key] = on.name;
             if (second && !pair) sensor["reference_" + second->key] = second->name;
-            if (cutoff > 0) sensor["cutoff"] = cutoff;
-            if (type == "touch")
+            if (parts->cutoff > 0) sensor["cutoff"] = parts->cutoff;
+            if (parts->type == "touch")
                 if (const Json zone = zone_of(index, on.name); !zone.is_null()) sensor["zone"] = zone;
             put_item(out, "sensors", e, sensor);
         }
