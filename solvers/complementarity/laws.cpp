@@ -35,7 +35,8 @@ BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const d
     if (slip <= tolerance) return {nullptr, 0, 0};
     for (int i = 0, r = n + 1; i < friction; ++i, ++r) {
         if (p.drops(r)) continue;
-        const double off = std::abs(x[r] + bound * s[i] / slip), room = tolerance / p.diagonal(r);
+        const double off = std::abs(x[r] + bound * s[i] / slip),
+                     room = tolerance * room_for_residual(p, r, true);
         if (off > room + bound * tolerance / slip)
             return {"friction of a cone at its bound opposes the slip", r, off};
     }

@@ -88,6 +88,23 @@ TEST_CASE("laws: the same with torsional friction, and with rolling friction") {
     check_problems_with_zeros(6, 32);
 }
 
+// As of a robot whose joints let its feet slide with ease, in time steps of hours: rows of friction weigh far more than
+// the normal, by which the residual of a cone is measured.
+TEST_CASE("laws: the friction of a cone has the room that its residual leaves") {
+    const double A[9] = {2.5, 0, 0, 0, 6e7, 0, 0, 0, 1.5e8}, b[3] = {-770, 3e10, 0}, mu[3] = {1, 1, 1};
+    const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
+    const int normal[3] = {};
+    const MlcpView<double> p{3, A, b, type, normal, mu, 0};
+    const auto broken = [&](double aside) {
+        const double x[3] = {308, -308, aside}, tolerance = 1e3 * acceptable_residual(p, x);
+        const bool solved = mlcp_residual(p, x, FrictionLaw::cone) <= tolerance;
+        return std::pair(solved, static_cast<bool>(broken_law(p, FrictionLaw::cone, x, tolerance)));
+    };
+    CHECK(broken(0) == std::pair(true, false));
+    CHECK(broken(1e-3) == std::pair(true, false));
+    CHECK(broken(300) == std::pair(false, true));
+}
+
 // Without friction and slip, the contact opens as soon as it is not pressed.
 TEST_CASE("laws: a contact without friction and without slip does not pull") {
     const double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {1.5, 0, 0}, mu[3] = {0, 0, 0};
