@@ -56,6 +56,7 @@ struct PolytopePair {
     Asked of_a = Asked(a), of_b = Asked(b);
     // the separation, if it is known to round-off
     double known = -std::numeric_limits<double>::infinity();
+    bool asks_all = false;       // also the edges where a face is certain to separate most
     bool gjk_is_faster = false;  // than the test of all pairs of edges
 
     // Of the largest separation, or one of at least `beyond`.
@@ -230,7 +231,7 @@ struct PolytopePair {
         const Axis face = face_axis(beyond);
         if (face.separation >= beyond) return true;
         const bool on_a = face.on_a >= 0,
-                   certain = b.triangle < 0 && (on_a || face.on_b >= 0) &&
+                   certain = !asks_all && b.triangle < 0 && (on_a || face.on_b >= 0) &&
                              separates_most(a, b, face.n, on_a ? a : b, on_a ? face.on_a : face.on_b);
         if (!certain && gjk_is_faster && gjk(PolytopeDifference(a, b), beyond).distance >= beyond)
             return true;
@@ -383,7 +384,9 @@ void offer_on_triangle(const Solid& a, const Solid& triangle, ContactList& list)
 }  // namespace
 
 void all_polytope_points(const Solid& a, const Solid& b, ContactList& list) {
-    PolytopePair{a, b, list}.offer_points();
+    PolytopePair pair{a, b, list};
+    pair.asks_all = true;
+    pair.offer_points();
 }
 
 void polytope_points(const Solid& a, const Solid& b, ContactList& list) {
