@@ -119,6 +119,32 @@ void correct_masses_of_meshes(const CModel& ours, mjModel& m, mjData& d) {
     mj_setConst(&m, &d);
 }
 
+// Actuators with an activation are the last ones, as MuJoCo wanted before 2.3.
+int activation_of(const mjModel& m, int actuator) { return actuator - static_cast<int>(m.nu - m.na); }
+
+double next_activation(const mjModel& m, const mjData& d, int actuator) {
+    const int i = activation_of(m, actuator);
+    double dt = m.opt.timestep;
+#if mjVERSION_HEADER >= 300
+    const double tau = m.actuator_dynprm[mjNDYN * actuator];
+    if (m.actuator_dyntype[actuator] == mjDYN_FILTEREXACT) dt = tau * -std::expm1(-dt / tau);
+#endif
+    const double next = d.act[i] + dt * d.act_dot[i], *range = m.actuator_actrange + 2 * actuator;
+    return m.actuator_actlimited[actuator] ? std::clamp(next, range[0], range[1]) : next;
+}
+
+// What the gain of an actuator multiplies: its activation or its control.
+double input(const mjModel& m, const mjData& d, int actuator) {
+    const int activation = activation_of(m, actuator);
+#if mjVERSION_HEADER >= 300
+    if (activation >= 0 && m.actuator_actearly[actuator]) return next_activation(m, d, actuator);
+#endif
+    if (activation >= 0) return d.act[activation];
+    const double* const range = m.actuator_ctrlrange + 2 * actuator;
+    return m.actuator_ctrllimited[actuator] ? std::clamp(d.ctrl[actuator], range[0], range[1])
+                                            : d.ctrl[actuator];
+}
+
 // B, from MuJoCo's model and the forces of its actuators
 Vector implicit_damping(const mjModel& m, const mjData& d) {
     Vector B(m.dof_damping, m.dof_damping + m.nv);
@@ -128,11 +154,17 @@ Vector implicit_damping(const mjModel& m, const mjData& d) {
         const int joint = m.actuator_trnid[2 * i];
         const bool at_joint =
             m.actuator_trntype[i] == mjTRN_JOINT || m.actuator_trntype[i] == mjTRN_JOINTINPARENT;
-        if (!at_joint || m.actuator_biastype[i] != mjBIAS_AFFINE) continue;
+        if (!at_joint) continue;
         const double *range = m.actuator_forcerange + 2 * i, force = d.actuator_force[i];
         if (m.actuator_forcelimited[i] && (force <= range[0] || force >= range[1])) continue;
-        const double gear = m.actuator_gear[6 * i];
-        B[m.jnt_dofadr[joint]] -= gear * gear * m.actuator_biasprm[mjNBIAS * i + 2];
+#if mjVERSION_HEADER >= 300
+        const double *limits = m.jnt_actfrcrange + 2 * joint, total = d.qfrc_actuator[m.jnt_dofadr[joint]];
+        if (m.jnt_actfrclimited[joint] && (total <= limits[0] || total >= limits[1])) continue;
+#endif
+        const double gain = m.actuator_gaintype[i] == mjGAIN_AFFINE ? m.actuator_gainprm[mjNGAIN * i + 2] : 0,
+                     bias = m.actuator_biastype[i] == mjBIAS_AFFINE ? m.actuator_biasprm[mjNBIAS * i + 2] : 0,
+                     slope = bias + gain * input(m, d, i), gear = m.actuator_gear[6 * i];
+        if (slope < 0) B[m.jnt_dofadr[joint]] -= gear * gear * slope;
     }
     return B;
 }
@@ -214,6 +246,10 @@ double smooth_error_beside_mujoco(const std::filesystem::path& file, const std::
                 size = std::max(size, std::abs(term));
         }
         worst = std::max(worst, error / size);
+        for (int i = static_cast<int>(m->nu - m->na); i < m->nu; ++i) {
+            const double own = next.act[static_cast<size_t>(activation_of(*m, i))];
+            worst = std::max(worst, std::abs(own - next_activation(*m, *d, i)));
+        }
     }
     return worst;
 }

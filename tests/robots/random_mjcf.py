@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 """Random robots in MJCF, for costate_robots and the programs of apps/beside/mujoco.
 
-    random_mjcf.py FOLDER FIRST LAST      writes FOLDER/<seed>.xml for every seed from FIRST to LAST
+    random_mjcf.py FOLDER FIRST LAST [--recent]      writes FOLDER/<seed>.xml for every seed from FIRST to LAST
 
-A file is a function of its seed alone. It has what files of robots have: nested defaults, every kind of orientation, several joints in
-a body, references and springs, inertias given or from geoms, tendons with pulleys and wrapping, every transmission of actuators that
-costate takes, a medium, equalities, and contacts with their own parameters.
+A file is a function of its seed and --recent. It has what files of robots have: nested defaults, every kind of orientation, several
+joints in a body, references and springs, inertias given or from geoms and meshes, tendons with pulleys and wrapping, every
+transmission, law and activation of actuators that costate takes, keyframes, a medium, equalities, and contacts with their own
+parameters. With --recent also what MuJoCo has had since 2.3: frames, replicas, compensated gravity, limits of forces on joints, and
+actuators with damping ratios and early activations.
 """
 import math
 import pathlib
 import random
 import sys
+from functools import partial
 
 
 class Robot:
-    def __init__(self, seed):
+    def __init__(self, seed, recent=False):
         self.r = random.Random(seed)
+        self.recent = recent
         self.degrees = self.chance(0.5)
         self.euler = "".join(self.r.sample("xyz", 3)) if self.chance(0.5) else "xyz"
         if self.chance(0.3):
@@ -26,6 +30,9 @@ class Robot:
         self.joints, self.sites, self.bodies, self.solids, self.count = [], [], [], [], 0
         self.within, self.site_body = None, {}  # the body that is being written; bodies of sites
         self.fixed_tendons, self.spatial_tendons, self.hinges, self.slides = [], [], [], []
+        self.meshes, self.na, self.nu = [], 0, 0
+        self.bounded = recent and self.chance(0.3)  # forces on joints, where each has one actuator at most
+        self.replicated = False  # within <replicate>, where names are not those of the model
 
     # Numbers
 
@@ -78,11 +85,14 @@ class Robot:
         return out
 
     def geom(self, indent, out, massless=False):
-        kind = self.r.choice(["box", "ellipsoid"] if self.medium else ["sphere", "capsule", "box", "cylinder", "ellipsoid"])
-        sizes = {"sphere": 1, "capsule": 2, "box": 3, "cylinder": 2, "ellipsoid": 3}[kind]
+        kinds = ["sphere", "capsule", "box", "cylinder", "ellipsoid"] + ["mesh"] * bool(self.meshes)
+        kind = self.r.choice(["box", "ellipsoid"] if self.medium else kinds)
+        sizes = {"sphere": 1, "capsule": 2, "box": 3, "cylinder": 2, "ellipsoid": 3, "mesh": 0}[kind]
         name = self.name("g")
         text = f'<geom name="{name}" type="{kind}"' + self.of_class()
-        if kind != "sphere" and not self.medium and self.chance(0.25):
+        if kind == "mesh":
+            text += f' mesh="{self.r.choice(self.meshes)}" pos="{self.numbers(3, 0.08)}"{self.orientation()}'
+        elif kind != "sphere" and not self.medium and self.chance(0.25):
             size = self.number(0.02, 0.05)
             text += f' size="{size}{" " + size if kind in ("box", "ellipsoid") and self.chance(0.5) else ""}"'
             text += f' fromto="{self.numbers(6, 0.15)}"'
@@ -112,7 +122,8 @@ class Robot:
             if self.chance(0.15):
                 text += f' contype="{self.r.randrange(4)}" conaffinity="{self.r.randrange(4)}"'
             text += self.softness(0.2)
-            self.solids.append((name, kind, self.within))
+            if not self.replicated:
+                self.solids.append((name, kind, self.within))
         out.append(indent + text + "/>")
 
     def joint(self, indent, out, kind):
@@ -137,8 +148,13 @@ class Robot:
                     text += f' margin="{self.number(0, 0.02)}"'
             if self.chance(0.2):
                 text += f' frictionloss="{self.number(0.01, 0.5)}"'
-            (self.hinges if turn else self.slides).append(name)
-            self.joints.append(name)
+            if self.bounded and self.chance(0.5):
+                text += f' actuatorfrcrange="{self.number(-3, -0.1)} {self.number(0.1, 3)}"'
+            if not self.replicated:
+                (self.hinges if turn else self.slides).append(name)
+                self.joints.append(name)
+        elif self.chance(0.4):
+            text += f' limited="true" range="0 {self.angle(0.3, 1.5)}"'
         if self.chance(0.4):
             text += f' damping="{self.number(0.01, 1)}"'
         if self.chance(0.4):
@@ -149,15 +165,20 @@ class Robot:
         name = self.name("s")
         kind = self.r.choice(["", "", ' type="sphere" size="0.01"', ' type="box" size="0.01 0.02 0.01"'])
         out.append(f'{indent}<site name="{name}" pos="{self.numbers(3, 0.1)}"{self.orientation()}{kind}/>')
+        if self.replicated:
+            return
         self.sites.append(name)
         self.site_body[name] = self.within
 
     def body(self, depth, indent, out):
         name = self.name("b")
-        self.bodies.append(name)
+        if not self.replicated:
+            self.bodies.append(name)
         height = 0.4 if depth == 0 else 0
         place = f'{self.number(-0.2, 0.2)} {self.number(-0.2, 0.2)} {self.r.uniform(-0.2, 0.2) + height:.6g}'
         child = f' childclass="{self.r.choice(self.classes[1:])}"' if self.chance(0.2) else ""
+        if self.recent and self.chance(0.2):
+            child += f' gravcomp="{self.number(0.1, 1.5)}"'
         out.append(f'{indent}<body name="{name}" pos="{place}"{self.orientation()}{child}>')
         inner = indent + "  "
         self.within = name
@@ -181,15 +202,37 @@ class Robot:
             for _ in range(self.r.choice([1, 1, 1, 2, 3])):
                 self.joint(inner, out, self.r.choice(["hinge", "hinge", "slide"]))
         for _ in range(self.r.choice([1, 1, 2])):
-            self.geom(inner, out)
+            self.framed(inner, out, self.geom)
         if self.chance(0.4) and not self.medium:
             self.geom(inner, out, massless=True)
         for _ in range(self.r.choice([0, 1, 2])):
-            self.site(inner, out)
+            self.framed(inner, out, self.site)
         if depth < 3:
             for _ in range(self.r.choice([1, 2] if free else [0, 1, 1, 2])):
-                self.body(depth + 1, inner, out)
+                self.framed(inner, out, partial(self.body, depth + 1))
         out.append(f"{indent}</body>")
+        self.within = None
+
+    def framed(self, indent, out, write):
+        """A part, in a recent file sometimes in a frame or in a few replicas."""
+        if not self.recent or self.chance(0.7):
+            write(indent, out)
+            return
+        if self.replicated or self.chance(0.6):
+            kind, place = "frame", self.orientation()
+            if self.chance(0.3):
+                place += f' childclass="{self.r.choice(self.classes[1:])}"'
+            place += f' pos="{self.numbers(3, 0.1)}"' if self.chance(0.7) else ""
+        else:
+            kind, place = "replicate", f' count="{self.r.choice([1, 2, 3])}" offset="{self.numbers(3, 0.2)}"'
+            if self.chance(0.7):
+                place += f' euler="{" ".join(self.angle(-1, 1) for _ in range(3))}"'
+            place += f' sep="{self.r.choice(["-", "_"])}"'
+        before, self.replicated = self.replicated, self.replicated or kind == "replicate"
+        out.append(f"{indent}<{kind}{place}>")
+        write(indent + "  ", out)
+        out.append(f"{indent}</{kind}>")
+        self.replicated = before
 
     def default(self, indent, out):
         if self.chance(0.5):
@@ -253,17 +296,23 @@ class Robot:
         if rows:
             out += ["  <tendon>"] + rows + ["  </tendon>"]
 
+    def places(self):
+        """Where an actuator may act."""
+        if self.bounded:
+            return [f'joint="{self.joints.pop()}"'] if self.joints else []
+        out = []
+        if self.joints:
+            out += [f'joint="{self.r.choice(self.joints)}"'] * 3 + [f'jointinparent="{self.r.choice(self.joints)}"']
+        if self.fixed_tendons + self.spatial_tendons:
+            out += [f'tendon="{self.r.choice(self.fixed_tendons + self.spatial_tendons)}"']
+        if self.sites:
+            out += [f'site="{self.r.choice(self.sites)}"']
+        return out
+
     def actuators(self, out):
-        rows = []
+        rows = [], []  # MuJoCo wants those with an activation last
         for _ in range(self.r.randrange(5)):
-            places = []
-            if self.joints:
-                places += [f'joint="{self.r.choice(self.joints)}"'] * 3
-                places += [f'jointinparent="{self.r.choice(self.joints)}"']
-            if self.fixed_tendons + self.spatial_tendons:
-                places += [f'tendon="{self.r.choice(self.fixed_tendons + self.spatial_tendons)}"']
-            if self.sites:
-                places += [f'site="{self.r.choice(self.sites)}"']
+            places = self.places()
             if not places:
                 break
             place = self.r.choice(places)
@@ -272,28 +321,66 @@ class Robot:
                 kind = self.r.choice(["motor", "general"])
             else:
                 gear = f' gear="{self.number(-3, 3)}"' if self.chance(0.5) else ""
-                kind = self.r.choice(["motor", "position", "velocity", "general"])
+                kind = self.r.choice(["motor", "position", "velocity", "general", "general", "damper", "cylinder", "muscle"] +
+                                     ["intvelocity"] * self.recent)
             text = f'    <{kind} name="{self.name("a")}" {place}{gear}'
-            if kind == "position":
+            if kind in ("position", "intvelocity"):
                 text += f' kp="{self.number(1, 30)}"'
+                if self.recent and self.chance(0.6):
+                    text += self.r.choice([f' kv="{self.number(0.1, 2)}"', f' dampratio="{self.number(0.2, 1.5)}"'])
+            if kind == "position" and self.recent and self.chance(0.3):
+                text += f' timeconst="{self.number(0.01, 0.2)}"'
+            if kind == "intvelocity":
+                text += f' actrange="{self.number(-1, -0.1)} {self.number(0.1, 1)}"'
+            if kind == "damper":
+                text += f' kv="{self.number(0.1, 3)}" ctrlrange="0 {self.number(0.5, 1)}"'
+            if kind == "cylinder":
+                text += f' timeconst="{self.number(0.01, 0.3)}" ' + self.r.choice(
+                    [f'area="{self.number(0.5, 3)}"', f'diameter="{self.number(0.5, 2)}"'])
+                text += f' bias="{self.numbers(1, 1)} {self.number(-5, 0)} {self.number(-1, 0)}"' if self.chance(0.5) else ""
+            if kind == "muscle":
+                text += f' lengthrange="{self.number(-1.5, -0.3)} {self.number(0.3, 2)}" force="{self.number(1, 20)}"'
+                text += f' timeconst="{self.number(0.01, 0.03)} {self.number(0.03, 0.1)}"' if self.chance(0.5) else ""
+                text += f' range="{self.number(0.6, 0.8)} {self.number(1, 1.2)}"'
+                text += f' vmax="{self.number(1, 3)}" fpmax="{self.number(1, 2)}"' if self.chance(0.5) else ""
             if kind == "velocity":
                 text += f' kv="{self.number(0.1, 3)}"'
-            if self.chance(0.3):
+            if kind != "damper" and self.chance(0.3):
                 text += f' ctrllimited="true" ctrlrange="{self.number(-1, -0.1)} {self.number(0.1, 1)}"'
             if kind == "general":
-                text += f' gainprm="{self.number(0.5, 5)}"'
+                text += f' gainprm="{self.number(0.5, 5)}'
+                if self.chance(0.3) and not place.startswith("site"):
+                    text += f' {self.numbers(2, 1)}" gaintype="affine"'
+                else:
+                    text += '"'
+                text += self.activation()
                 if self.chance(0.5) and not place.startswith("site"):
                     text += f' biastype="affine" biasprm="{self.number(-1, 1)} {self.number(-5, 0)} {self.number(-1, 0)}"'
             if self.chance(0.3):
                 text += f' forcelimited="true" forcerange="{self.number(-3, -0.2)} {self.number(0.2, 3)}"'
-            rows.append(text + "/>")
-        if rows:
-            out += ["  <actuator>"] + rows + ["  </actuator>"]
+            stateful = "dyntype" in text or "timeconst" in text or kind in ("muscle", "intvelocity", "cylinder")
+            rows[stateful].append(text + "/>")
+        self.nu, self.na = len(rows[0] + rows[1]), len(rows[1])
+        if self.nu:
+            out += ["  <actuator>"] + rows[0] + rows[1] + ["  </actuator>"]
+
+    def activation(self):
+        if self.chance(0.5):
+            return ""
+        kind = self.r.choice(["integrator", "filter"] + ["filterexact"] * self.recent)
+        text = f' dyntype="{kind}"' + (f' dynprm="{self.number(0.01, 0.3)}"' if kind != "integrator" else "")
+        if self.chance(0.5):
+            text += f' actlimited="true" actrange="{self.number(-1, -0.1)} {self.number(0.1, 1)}"'
+        if self.recent and self.chance(0.4):
+            text += ' actearly="true"'
+        return text
 
     def equalities(self, out):
         rows = []
         for _ in range(self.r.choice([0, 0, 1, 2])):
             kind = self.r.choice(["connect", "weld", "joint", "joint", "tendon"])
+            if not self.bodies:
+                break
             first, second = self.r.choice(self.bodies), self.r.choice(self.bodies)
             other = f' body2="{second}"' if second != first and self.chance(0.7) else ""
             if kind == "connect":
@@ -340,17 +427,31 @@ class Robot:
         if rows:
             out += ["  <contact>"] + rows + ["  </contact>"]
 
+    def keyframe(self, out):
+        if self.nu + self.na and self.chance(0.5):
+            text = f' ctrl="{self.numbers(self.nu, 1)}"' if self.nu and self.chance(0.7) else ""
+            text += f' act="{self.numbers(self.na, 1)}"' if self.na and self.chance(0.7) else ""
+            out += ["  <keyframe>", f'    <key time="{self.number(0, 1)}"{text}/>', "  </keyframe>"]
+
+    def assets(self, out):
+        for name in self.meshes:
+            points = [self.numbers(3, 0.08) for _ in range(self.r.randrange(5, 12))]
+            scale = f' scale="{" ".join(self.number(0.5, 1.5) for _ in range(3))}"' if self.chance(0.4) else ""
+            out.append(f'    <mesh name="{name}" vertex="{"  ".join(points)}"{scale}/>')
+
     def write(self):
+        self.meshes = [f"mesh{i}" for i in range(self.r.choice([0, 0, 1, 2]))]
         body = []
-        for _ in range(self.r.choice([1, 1, 2])):
-            self.body(0, "    ", body)
+        trees = self.r.choice([1, 1, 2])
+        for _ in range(trees):
+            self.framed("    ", body, partial(self.body, 0))
         out = ["<mujoco>"]
         compiler = f'angle="{"degree" if self.degrees else "radian"}" eulerseq="{self.euler}"'
         if self.chance(0.2):
             compiler += ' inertiafromgeom="true"'
         if self.chance(0.1):
             compiler += f' settotalmass="{self.number(1, 10)}"'
-        if self.chance(0.1):
+        if not self.medium and self.chance(0.1):
             compiler += f' boundmass="{self.number(0.1, 0.5)}" boundinertia="{self.number(0.001, 0.004)}"'
         out.append(f"  <compiler {compiler}/>")
         option = f'timestep="{self.r.choice([0.001, 0.002, 0.004])}" gravity="{self.numbers(2, 2)} {self.number(-10, -5)}"'
@@ -367,8 +468,12 @@ class Robot:
             self.default("      ", out)
             out.append("    </default>")
         out.append("  </default>")
+        if self.meshes:
+            out.append("  <asset>")
+            self.assets(out)
+            out.append("  </asset>")
         out.append("  <worldbody>")
-        if self.chance(0.8):
+        if self.recent or trees > 1 or self.chance(0.8):  # a file without a floor is lifted onto one
             tilt = self.orientation() if self.chance(0.2) else ""
             out.append(f'    <geom name="floor" type="plane" size="5 5 .1"{tilt}'
                        f'{" condim=" + chr(34) + self.r.choice("1346") + chr(34) if self.chance(0.4) else ""}/>')
@@ -378,17 +483,20 @@ class Robot:
         self.actuators(out)
         self.equalities(out)
         self.contacts(out)
+        self.keyframe(out)
         out.append("</mujoco>")
         return "\n".join(out) + "\n"
 
 
 def main():
-    if len(sys.argv) != 4:
+    recent = "--recent" in sys.argv
+    given = [argument for argument in sys.argv[1:] if argument != "--recent"]
+    if len(given) != 3:
         sys.exit("random_mjcf.py: give a folder and the first and the last seed")
-    folder = pathlib.Path(sys.argv[1])
+    folder = pathlib.Path(given[0])
     folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(int(sys.argv[2]), int(sys.argv[3]) + 1):
-        (folder / f"{seed}.xml").write_text(Robot(seed).write())
+    for seed in range(int(given[1]), int(given[2]) + 1):
+        (folder / f"{seed}.xml").write_text(Robot(seed, recent).write())
 
 
 if __name__ == "__main__":

@@ -415,6 +415,22 @@ TEST_CASE("repairs: <replicate> repeats its contents, each turned and moved from
     }
 }
 
+TEST_CASE("repairs: repetition k of <replicate> is turned by k times each of its angles") {
+    const Scene scene =
+        repaired_mjcf(
+            "<worldbody><replicate count='3' offset='.3 0 .1' euler='20 30 40'><body name='b'><freejoint/>"
+            "<geom size='.1'/></body></replicate></worldbody>",
+            "")
+            .scene();
+    // in MuJoCo 3.12.1
+    const double third[] = {0.549024184451, 0.190887413328, 0.139356714694, 0.513482036424,
+                            0.528912320415, 0.169530665468, 0.654100381478};
+    const int body = scene.world.model.body_index("m/b2");
+    REQUIRE(body >= 0);
+    const VecX<double> q = scene.x0.segment<7>(scene.world.model.bodies[body].q0);
+    CHECK((q - Eigen::Map<const VecX<double>>(third, 7)).norm() < 1e-11);
+}
+
 TEST_CASE("repairs: a fixed body of MJCF may have the name of a joint of another") {
     const Scene scene =
         mjcf(

@@ -106,18 +106,20 @@ private:
         bodies_[in.body].attachments.push_back({e, in.frame, in.suffix, attachments_++});
     }
 
-    // The contents, repeated with a pose that advances by "offset" and turns by "euler" from one to the next.
-    // The k-th repetition appends k to names, with as many digits as the last one has.
+    // The contents, repeated. The k-th repetition is turned by k times the angles of "euler", and stands by "offset",
+    // in the axes of the one before it, from that one. The k-th repetition appends k to names, with as many digits as the last one has.
     void replicate(const XmlElement& e, const Surroundings& in) {
         e.warn_others(context_.warnings, {"count", "offset", "euler", "sep", "childclass"},
                       {"body", "frame", "joint", "freejoint", "geom", "site", "camera", "light", "include",
                        "composite", "flexcomp", "replicate", "attach", "plugin"});
         const auto count = e["count"].integer(1, max_repetitions);
         const size_t digits = std::to_string(count).size();
-        MjcfPose step = {e.vec3_or("offset", Vec3<double>::Zero()), Quaternion<double>::identity()};
-        if (const auto euler = e.find("euler")) step.q = read_mjcf_euler(*euler, context_.compiler);
-        MjcfPose pose{Vec3<double>::Zero(), Quaternion<double>::identity()};
-        for (std::int64_t k = 0; k < count; ++k, pose = pose * step) {
+        const Vec3<double> offset = e.vec3_or("offset", Vec3<double>::Zero()),
+                           angles = e.vec3_or("euler", Vec3<double>::Zero());
+        Vec3<double> place = Vec3<double>::Zero();
+        for (std::int64_t k = 0; k < count; ++k) {
+            const MjcfPose pose{place, mjcf_euler(static_cast<double>(k) * angles, context_.compiler)};
+            place += rotation_matrix(pose.q) * offset;
             Surroundings inside{in.body, in.frame * pose, childclass(e, in), {}};
             if (++repetitions_ > max_repetitions) e.fail("exceeds 10000 repetitions in a file", "use fewer");
             const std::string number = std::to_string(k);

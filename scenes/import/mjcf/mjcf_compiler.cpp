@@ -76,8 +76,7 @@ Quaternion<double> turn_of_z(const Vec3<double>& direction) {
     return quaternion_exp<double>(angle * axis);
 }
 
-Quaternion<double> read_mjcf_euler(const XmlAttribute& a, const MjcfCompiler& c) {
-    const Vec3<double> angles = a.vec3();
+Quaternion<double> mjcf_euler(const Vec3<double>& angles, const MjcfCompiler& c) {
     Quaternion<double> q = Quaternion<double>::identity();
     for (int k = 0; k < 3; ++k) {
         const char axis = c.eulerseq[k];
@@ -115,7 +114,7 @@ Quaternion<double> read_mjcf_orientation(const MjcfAttributes& attributes, const
         const std::vector<double> x = a.numbers(4);
         return quaternion_exp<double>(c.angle(x[3]) * direction({x[0], x[1], x[2]}));
     }
-    if (a.name() == "euler") return read_mjcf_euler(a, c);
+    if (a.name() == "euler") return mjcf_euler(a.vec3(), c);
     if (a.name() == "zaxis") return turn_of_z(direction(a.vec3()));
     const std::vector<double> two = a.numbers(6);
     Mat3<double> R;

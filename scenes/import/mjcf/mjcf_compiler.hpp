@@ -44,7 +44,7 @@ Quaternion<double> turn_of_z(const Vec3<double>& direction);
 
 // "pos" and one of "quat", "axisangle", "euler", "xyaxes", "zaxis"
 Quaternion<double> read_mjcf_orientation(const MjcfAttributes& a, const MjcfCompiler& compiler);
-Quaternion<double> read_mjcf_euler(const XmlAttribute& a, const MjcfCompiler& compiler);
+Quaternion<double> mjcf_euler(const Vec3<double>& angles, const MjcfCompiler& compiler);
 MjcfPose read_mjcf_pose(const MjcfAttributes& a, const MjcfCompiler& compiler);
 
 // A quaternion as in a scene file.
