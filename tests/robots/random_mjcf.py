@@ -3,11 +3,11 @@
 
     random_mjcf.py FOLDER FIRST LAST [--recent]      writes FOLDER/<seed>.xml for every seed from FIRST to LAST
 
-A file is a function of its seed and --recent. It has what files of robots have: nested defaults, every kind of orientation, several
-joints in a body, references and springs, inertias given or from geoms and meshes, tendons with pulleys and wrapping, every
-transmission, law and activation of actuators that costate takes, keyframes, a medium, equalities, and contacts with their own
-parameters. With --recent also what MuJoCo has had since 2.3: frames, replicas, compensated gravity, limits of forces on joints, and
-actuators with damping ratios and early activations.
+A file is a function of its seed and --recent. It has what files of robots have: nested defaults, every kind of
+orientation, several joints in a body, references and springs, inertias given or from geoms and meshes, tendons with
+pulleys and wrapping, every transmission, law and activation of actuators that costate takes, keyframes, a medium,
+equalities, and contacts with their own parameters. With --recent also what MuJoCo has had since 2.3: frames, replicas,
+compensated gravity, limits of forces on joints, and actuators with damping ratios and early activations.
 """
 import math
 import pathlib
@@ -321,8 +321,8 @@ class Robot:
                 kind = self.r.choice(["motor", "general"])
             else:
                 gear = f' gear="{self.number(-3, 3)}"' if self.chance(0.5) else ""
-                kind = self.r.choice(["motor", "position", "velocity", "general", "general", "damper", "cylinder", "muscle"] +
-                                     ["intvelocity"] * self.recent)
+                kind = self.r.choice(["motor", "position", "velocity", "general", "general", "damper", "cylinder",
+                                      "muscle"] + ["intvelocity"] * self.recent)
             text = f'    <{kind} name="{self.name("a")}" {place}{gear}'
             if kind in ("position", "intvelocity"):
                 text += f' kp="{self.number(1, 30)}"'
@@ -337,7 +337,8 @@ class Robot:
             if kind == "cylinder":
                 text += f' timeconst="{self.number(0.01, 0.3)}" ' + self.r.choice(
                     [f'area="{self.number(0.5, 3)}"', f'diameter="{self.number(0.5, 2)}"'])
-                text += f' bias="{self.numbers(1, 1)} {self.number(-5, 0)} {self.number(-1, 0)}"' if self.chance(0.5) else ""
+                if self.chance(0.5):
+                    text += f' bias="{self.numbers(1, 1)} {self.number(-5, 0)} {self.number(-1, 0)}"'
             if kind == "muscle":
                 text += f' lengthrange="{self.number(-1.5, -0.3)} {self.number(0.3, 2)}" force="{self.number(1, 20)}"'
                 text += f' timeconst="{self.number(0.01, 0.03)} {self.number(0.03, 0.1)}"' if self.chance(0.5) else ""
