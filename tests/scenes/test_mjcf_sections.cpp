@@ -114,6 +114,28 @@ TEST_CASE("MJCF: actuators by their affine law") {
            json_equals(limited["force_limits"], {-2, .5})));
 }
 
+TEST_CASE(
+    "MJCF: a range of actuator forces of a joint does not count tendons and sites, which gives a warning") {
+    const auto warnings = [](const std::string& actuator, const std::string& range) {
+        const MjcfText m =
+            mjcf("<worldbody><site name='base'/><body><joint name='h' " + range +
+                 "/><geom size='.1'/><body pos='0 0 1'><joint name='k'/><geom size='.1'/>"
+                 "<site name='end'/></body></body></worldbody><tendon><fixed name='f'><joint joint='h' "
+                 "coef='1'/></fixed><fixed name='g'><joint joint='k' coef='1'/></fixed><spatial name='s'>"
+                 "<site site='base'/><site site='end'/></spatial></tendon><actuator><motor " +
+                 actuator + "/></actuator>");
+        return m.warnings.size();
+    };
+    for (const char* actuator : {"tendon='f'", "tendon='s'", "site='end'"}) {
+        CAPTURE(actuator);
+        CHECK(warnings(actuator, "actuatorfrcrange='-1 1'") == warnings(actuator, "") + 1);
+    }
+    for (const char* actuator : {"tendon='g'", "site='base'", "joint='h'", "joint='k'"}) {
+        CAPTURE(actuator);
+        CHECK(warnings(actuator, "actuatorfrcrange='-1 1'") == warnings(actuator, ""));
+    }
+}
+
 TEST_CASE("MJCF: numbers that an attribute does not give are those of its defaults") {
     const MjcfText m =
         mjcf(R"(<default><geom size=".1 .2" friction=".5 .02 .003" solimp=".8 .9 .01 .4 3" solref=".05 .7"/>

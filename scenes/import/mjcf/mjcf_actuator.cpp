@@ -70,6 +70,26 @@ ForceRange range_of_tendon(const MjcfContext& context, const std::string& name) 
     return {lower, upper};
 }
 
+// True if a joint that moves this body limits the forces of its actuators.
+bool moved_by_limited_joint(const MjcfIndex& index, const MjcfBody* body) {
+    const auto limited = [](const MjcfJoint& joint) { return joint.force_upper < unlimited; };
+    for (; body->parent >= 0; body = &index.bodies[static_cast<size_t>(body->parent)])
+        if (std::ranges::any_of(body->joints, limited)) return true;
+    return false;
+}
+bool pulls_limited_joint(const MjcfContext& context, const MjcfIndex& index, const XmlElement& tendon) {
+    return std::ranges::any_of(context.files.children(tendon), [&](const XmlElement& part) {
+        if (part.name() == "joint") return index.joint(part["joint"]).force_upper < unlimited;
+        return part.name() == "site" && moved_by_limited_joint(index, index.site(part["site"]).first);
+    });
+}
+// MuJoCo limits the sum of all forces of actuators on a joint.
+void warn_of_limited_joint(const MjcfContext& context, const XmlElement& e) {
+    e.warn(context.warnings,
+           "acts on a joint whose \"actuatorfrcrange\" counts the actuators of this joint alone",
+           "limit the force of the actuator itself");
+}
+
 // Writes a thruster for an actuator at a site, whose six gears are a force and a moment in the site's axes. False,
 // with a warning, if it is none: if the force follows the site's position or velocity, or another site.
 bool put_thruster(const MjcfContext& context, const MjcfAttributes& a, const MjcfIndex& index,
@@ -135,6 +155,8 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 if (index.site(*a.find("site")).first == &index.bodies[0]) continue;  // pushes the world
                 Json actuator{{"name", wish.empty() ? names.take(a.find("site")->text()) : wish}};
                 if (!put_thruster(context, a, index, law, actuator)) continue;
+                if (moved_by_limited_joint(index, index.site(*a.find("site")).first))
+                    warn_of_limited_joint(context, e);
                 put_control_limits(context, a, nullptr, actuator);
                 put_dynamics(context, a, law, actuator);
                 if (is_limited(a, "forcelimited", "forcerange", context.compiler) && law.gain[0] != 0) {
@@ -170,6 +192,8 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 const ForceRange range = range_of_tendon(context, tendon);
                 put_force_limits(context, a, range, gear, actuator);
                 warn_if_shared(range, "tendon " + tendon, e);
+                if (pulls_limited_joint(context, index, tendon_attributes(context, tendon)->element()))
+                    warn_of_limited_joint(context, e);
                 put_item(out, "actuators", e, actuator);
                 continue;
             }

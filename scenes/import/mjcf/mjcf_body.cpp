@@ -106,8 +106,8 @@ private:
         bodies_[in.body].attachments.push_back({e, in.frame, in.suffix, attachments_++});
     }
 
-    // The contents, repeated. The k-th repetition is turned by k times the angles of "euler", and stands by "offset",
-    // in the axes of the one before it, from that one. The k-th repetition appends k to names, with as many digits as the last one has.
+    // The contents, repeated. The k-th repetition is turned by k times the angles of "euler", and stands by "offset", in
+    // the axes of the one before it, from that one. It appends k to names, with as many digits as the last one has.
     void replicate(const XmlElement& e, const Surroundings& in) {
         e.warn_others(context_.warnings, {"count", "offset", "euler", "sep", "childclass"},
                       {"body", "frame", "joint", "freejoint", "geom", "site", "camera", "light", "include",
