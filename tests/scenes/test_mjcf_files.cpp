@@ -105,6 +105,28 @@ TEST_CASE("MJCF: a model is attached with its names, its pose and its actuators"
     CHECK(complaint([&] { import_model(round); }).find("20 files deep") != std::string::npos);
 }
 
+TEST_CASE("MJCF: <option> of an attached model does not count, that of the attaching file counts for both") {
+    const MjcfFolder folder;
+    const auto attached = [&](const std::string& outer, const std::string& inner) {
+        folder.write("arm.xml",
+                     "<mujoco><option>" + inner +
+                         "</option><worldbody><body name='arm'><joint name='h' limited='true' range='-1 1' "
+                         "damping='2'/><geom size='.1'/></body></worldbody></mujoco>");
+        return import_model(
+            folder.write("main.xml", "<mujoco><option density='1.2'>" + outer +
+                                         "</option><asset><model name='m' file='arm.xml'/></asset>"
+                                         "<worldbody><attach model='m' prefix='a/'/></worldbody></mujoco>"));
+    };
+    const std::string off = "<flag limit='disable' damper='disable'/>";
+    const ImportedModel inner = attached("", off), outer = attached(off, "");
+    const Json& body = inner.model["bodies"][0];
+    CHECK((body["joint"].contains("limits") && body["joint"]["damping"] == 2));
+    CHECK(body.contains("drag_box"));
+    CHECK(inner.scene["medium"]["density"] == 1.2);
+    const Json& joint = outer.model["bodies"][0]["joint"];
+    CHECK_FALSE((joint.contains("limits") || joint.contains("damping")));
+}
+
 TEST_CASE("MJCF: an OBJ file of points alone is their hull") {
     const MjcfFolder folder;
     std::string points = cube_text;

@@ -46,8 +46,9 @@ bool is_incomplete(const MjcfFiles& files, const XmlElement& element) {
 constexpr int max_attach_depth = 20;
 constexpr size_t max_attached_bodies = 100000;
 
-ImportedModel import_nested(const XmlDocument& document, const ImportOptions& options, Warnings& warnings,
-                            int depth);
+// outer: of the file that attaches this one, whose <option> is not read
+ImportedModel import_nested(const XmlDocument& document, const ImportOptions& options, const MjcfFlags* outer,
+                            Warnings& warnings, int depth);
 
 // Adds the models that bodies attach, in the order of the file; each file is read once.
 void read_attachments(const MjcfContext& context, const ImportOptions& options,
@@ -68,7 +69,7 @@ void read_attachments(const MjcfContext& context, const ImportOptions& options,
             ImportOptions inner = options;
             inner.base = Base::automatic;
             const XmlDocument document = read_xml(context.files.find(model->second), &context.warnings);
-            read[name.word()] = import_nested(document, inner, context.warnings, depth + 1);
+            read[name.word()] = import_nested(document, inner, &context.flags, context.warnings, depth + 1);
         }
         attach_model(read[name.word()], *attachment, body->name, out);
         if (out.model["bodies"].size() > max_attached_bodies)
@@ -76,8 +77,8 @@ void read_attachments(const MjcfContext& context, const ImportOptions& options,
     }
 }
 
-ImportedModel import_nested(const XmlDocument& document, const ImportOptions& options, Warnings& warnings,
-                            int depth) {
+ImportedModel import_nested(const XmlDocument& document, const ImportOptions& options, const MjcfFlags* outer,
+                            Warnings& warnings, int depth) {
     const std::filesystem::path file = document.file();
     const MjcfFiles files(document, options);
     const MjcfCompiler compiler = read_compiler(files, warnings);
@@ -85,7 +86,7 @@ ImportedModel import_nested(const XmlDocument& document, const ImportOptions& op
     MjcfContext context{files,
                         compiler,
                         defaults,
-                        read_flags(files, warnings),
+                        outer != nullptr ? *outer : read_flags(files, warnings),
                         warnings,
                         {options.hull_vertices, options.decompose},
                         options.law.value_or(ContactLaw::rigid),
@@ -116,8 +117,8 @@ ImportedModel import_nested(const XmlDocument& document, const ImportOptions& op
     read_contacts(context, index, out);
     read_sensors(context, index, out);
     put_keyframes(context, index, controls, out);
-    read_option(context, out.scene);
-    if (out.scene.contains("medium")) put_drag_boxes(bodies, out);
+    if (outer == nullptr) read_option(context, out.scene);
+    if (context.flags.medium) put_drag_boxes(bodies, out);
     read_attachments(context, options, bodies, depth, out);
     return out;
 }
@@ -125,7 +126,7 @@ ImportedModel import_nested(const XmlDocument& document, const ImportOptions& op
 }  // namespace
 
 ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
-    return import_nested(document, options, warnings, 0);
+    return import_nested(document, options, nullptr, warnings, 0);
 }
 
 }  // namespace costate
