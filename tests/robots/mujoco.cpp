@@ -119,8 +119,15 @@ void correct_masses_of_meshes(const CModel& ours, mjModel& m, mjData& d) {
     mj_setConst(&m, &d);
 }
 
-// Actuators with an activation are the last ones, as MuJoCo wanted before 2.3.
-int activation_of(const mjModel& m, int actuator) { return actuator - static_cast<int>(m.nu - m.na); }
+// -1: the actuator has none
+int activation_of(const mjModel& m, int actuator) {
+#if mjVERSION_HEADER >= 300
+    return m.actuator_actadr[actuator];
+#else
+    return std::max(actuator - static_cast<int>(m.nu - m.na),
+                    -1);  // those with an activation are the last ones
+#endif
+}
 
 double next_activation(const mjModel& m, const mjData& d, int actuator) {
     const int i = activation_of(m, actuator);
@@ -148,7 +155,12 @@ double input(const mjModel& m, const mjData& d, int actuator) {
 // B, from MuJoCo's model and the forces of its actuators
 Vector implicit_damping(const mjModel& m, const mjData& d) {
     Vector B(m.dof_damping, m.dof_damping + m.nv);
-    if ((m.opt.disableflags & mjDSBL_PASSIVE) != 0) std::ranges::fill(B, 0);
+#if mjVERSION_HEADER >= 337
+    constexpr int passive = mjDSBL_DAMPER;
+#else
+    constexpr int passive = mjDSBL_PASSIVE;
+#endif
+    if ((m.opt.disableflags & passive) != 0) std::ranges::fill(B, 0);
     if ((m.opt.disableflags & mjDSBL_ACTUATION) != 0) return B;
     for (int i = 0; i < m.nu; ++i) {
         const int joint = m.actuator_trnid[2 * i];
@@ -230,7 +242,11 @@ double smooth_error_beside_mujoco(const std::filesystem::path& file, const std::
         mj_fwdPosition(m.get(), d.get());
         mj_fwdVelocity(m.get(), d.get());
         mj_fwdActuation(m.get(), d.get());
+#if mjVERSION_HEADER >= 3010000
+        mj_fullM(m.get(), d.get(), M.data());
+#else
         mj_fullM(m.get(), M.data(), d->qM);
+#endif
         const Vector B = implicit_damping(*m, *d);
         for (size_t i = 0; i < nv; ++i)
             rate[i] = (next.v[i] - s.v[i]) / h;
@@ -246,10 +262,10 @@ double smooth_error_beside_mujoco(const std::filesystem::path& file, const std::
                 size = std::max(size, std::abs(term));
         }
         worst = std::max(worst, error / size);
-        for (int i = static_cast<int>(m->nu - m->na); i < m->nu; ++i) {
-            const double own = next.act[static_cast<size_t>(activation_of(*m, i))];
-            worst = std::max(worst, std::abs(own - next_activation(*m, *d, i)));
-        }
+        for (int i = 0; i < m->nu; ++i)
+            if (const int a = activation_of(*m, i); a >= 0)
+                worst =
+                    std::max(worst, std::abs(next.act[static_cast<size_t>(a)] - next_activation(*m, *d, i)));
     }
     return worst;
 }

@@ -224,5 +224,20 @@ TEST_CASE("MJCF: what classes of defaults set and costate does not support gives
     CHECK(warnings("<geom fluidshape='none'/>", "<option density='1'/>" + two).empty());
 }
 
+TEST_CASE("MJCF: floating bodies whose frames MuJoCo aligns with their inertia give a warning") {
+    const auto warnings = [](const std::string& compiler, const std::string& joint) {
+        return mjcf("<compiler " + compiler +
+                    "/><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 1'>" + joint +
+                    "<geom pos='1 0 0' size='.1'/></body></worldbody>")
+            .warnings.size();
+    };
+    CHECK(warnings("", "<freejoint/>") == 0);
+    CHECK(warnings("", "<freejoint align='true'/>") == 1);
+    CHECK(warnings("", "<joint type='free' align='true'/>") == 1);
+    CHECK(warnings("alignfree='true'", "<freejoint/>") == 1);
+    CHECK(warnings("alignfree='true'", "<freejoint align='false'/>") == 0);
+    CHECK(warnings("alignfree='true'", "<joint type='ball'/>") == 0);
+}
+
 }  // namespace
 }  // namespace costate::test

@@ -36,6 +36,7 @@ void read_one(const XmlElement& e, MjcfCompiler& c) {
         c.group_most = static_cast<int>(std::clamp(range[1], -1e9, 1e9));
     }
     if (const auto a = e.find("fitaabb")) c.fitaabb = a->boolean();
+    if (const auto a = e.find("alignfree")) c.alignfree = a->boolean();
     if (const auto a = e.find("assetdir")) c.meshdir = a->text();
     if (const auto a = e.find("meshdir")) c.meshdir = a->text();
     if (const auto a = e.find("coordinate")) c.global = a->choice({"local", "global"}) == 1;

@@ -23,6 +23,7 @@ struct MjcfCompiler {
     int group_least = 0, group_most = 5;  // groups of the geoms that contribute to the inertia of their body
     bool global = false;                  // poses are given in the world, as in MuJoCo 2.3.3 and older
     bool fitaabb = false;                 // geoms are fitted to the bounds of meshes, not to their inertia
+    bool alignfree = false;               // frames of bodies with free joints are those of their inertia
     std::filesystem::path meshdir;
 
     double angle(double x) const;  // from the file's unit to rad

@@ -100,6 +100,16 @@ void read_spring_damper(const MjcfContext& context, const MjcfAttributes& a, Mjc
         Json{x[0], x[1], context.flags.spring && has_axis, context.flags.damper};
 }
 
+// MuJoCo can move the frame of a floating body into its principal axes of inertia.
+void warn_of_alignment(const MjcfContext& context, const XmlElement& e) {
+    const auto given = e.find("align");
+    const int choice = given ? given->choice({"false", "true", "auto"}) : 2;
+    if (choice == 1 || (choice == 2 && context.compiler.alignfree))
+        e.warn(context.warnings,
+               "is not aligned with the inertia of its body: coordinates are those of the body's own frame",
+               "set align=\"false\"");
+}
+
 }  // namespace
 
 bool is_limited(const MjcfAttributes& a, const char* limited, const char* range,
@@ -136,11 +146,13 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
     if (a.element().name() == "freejoint") {
         a.element().warn_others(context.warnings, {"name", "group", "align"}, {});
         joint.type = MjcfJointType::free;
+        warn_of_alignment(context, a.element());
         return joint;
     }
     a.warn_others(context.warnings, joint_keys, {});
     if (const auto type = a.find("type"))
         joint.type = static_cast<MjcfJointType>(type->choice({"free", "ball", "slide", "hinge"}));
+    if (joint.type == MjcfJointType::free) warn_of_alignment(context, a.element());
     joint.pos = a.vec3_or("pos", Vec3<double>::Zero());
     const bool has_axis = joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge;
     joint.axis = a.vec3_or("axis", Vec3<double>::UnitZ());
