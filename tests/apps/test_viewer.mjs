@@ -166,6 +166,28 @@ const tests = {
     await close();
   },
 
+  async "a robot that goes far is followed, and is as large as it is"() {
+    const file = scene("far.json", balls([ball("flying", [0, 0, 1], [100, 0, 0])]));
+    const { page, said, close } = await open(make("far.html", file), { hash: "#ui=0" });
+    await page.evaluate(() => costate.toggle("skeleton"));
+    for (const time of [0, 0.5]) {
+      await page.evaluate((t) => costate.seek(t), time);
+      await drawn(page);
+      const { target, x, thickness } = await page.evaluate(() => ({
+        target: costate.world.controls.target.toArray(), x: costate.runs[0].origin(0, [0, 0, 0])[0], thickness: costate.thickness }));
+      assert.ok(Math.abs(target[0] - x) < 1e-3, `the camera looks at ${target} where the ball is at ${x}`);
+      assert.ok(thickness < 0.02, `sticks of ${thickness} m on a ball of 0.1 m`);
+      const seen = spot(await page.screenshot(), (r, g, b) => b > r + 40 && r < 90);
+      assert.ok(seen.count > 300, `${seen.count} pixels of the ball`);
+    }
+    const sheet = await open(make("far_sheet.html", file), { hash: "#ui=0&sheet=4" });
+    const seen = spot(await sheet.page.screenshot(), (r, g, b) => b > r + 40 && r < 90);
+    assert.ok(seen.count > 400, `${seen.count} pixels of the ball on the sheet`);
+    await sheet.close();
+    assert.deepEqual(said, []);
+    await close();
+  },
+
   async "contacts, gradients and all other switches"() {
     const { page, said, close } = await open(make("stand.html", "quadruped_stand", "--steps", "200"), { hash: "#t=0.1" });
     const forces = await page.evaluate(() => {

@@ -11,7 +11,7 @@ import { Run } from "./run.js";
 import { Shapes, Skeleton } from "./shapes.js";
 import { showSheet } from "./sheet.js";
 import { Timeline, plots } from "./timeline.js";
-import { largestTree, World } from "./world.js";
+import { largestTree, travel, World } from "./world.js";
 
 class App {
   constructor(parent, header, planes) {
@@ -30,9 +30,12 @@ class App {
     this.picture = element("div", { className: "picture" });
     parent.replaceChildren(this.picture);
     this.world = new World(this.picture, this.runs, this.scene.targets);
-    const tree = largestTree(this.runs, this.scene.bodies);
-    this.scale = Math.max(tree, 0.1 * this.world.radius);
-    this.thickness = 0.022 * (tree > 0.05 * this.world.radius ? tree : 0.8 * this.world.radius); // of the skeleton's sticks
+    const { radius } = this.world;
+    const { size, root } = largestTree(this.runs, this.scene.bodies);
+    const far = size > 0 && travel(this.runs.at(-1), root) > 20 * size;
+    this.traveller = far ? { root, size } : null; // a robot that is too small to see in a view of its whole way
+    this.scale = far ? size : Math.max(size, 0.1 * radius);
+    this.thickness = 0.022 * (far || size > 0.05 * radius ? size : 0.8 * radius); // of the skeleton's sticks
     this.runColours = this.runs.map((_, i) => runColour(i, this.runs.length));
     this.build();
     this.plots = plots(this.runs, this.scene);
@@ -143,14 +146,18 @@ class App {
     }
   }
 
+  // The camera moves with the body that it follows.
+  keepUp() {
+    if (this.followed < 0) return;
+    const at = new THREE.Vector3().fromArray(this.runs.at(-1).origin(this.followed, [0, 0, 0]));
+    const by = at.clone().sub(this.followedAt);
+    this.followedAt.copy(at);
+    if (by.lengthSq() > 0) this.world.shift(by);
+  }
+
   drawNow() {
     this.moveBodies();
-    if (this.followed >= 0) {
-      const at = new THREE.Vector3().fromArray(this.runs.at(-1).origin(this.followed, [0, 0, 0]));
-      const by = at.clone().sub(this.followedAt);
-      this.followedAt.copy(at);
-      if (by.lengthSq() > 0) this.world.shift(by);
-    }
+    this.keepUp();
     this.world.render();
     this.drawLabels();
     this.timeline.draw(this.time);
@@ -222,6 +229,12 @@ class App {
     }
     this.draw();
   }
+  followTraveller() {
+    if (!this.traveller) return;
+    this.moveBodies();
+    this.followBody(this.traveller.root);
+    this.world.approach(6 * this.traveller.size);
+  }
   choosePlot(i) {
     this.timeline.show(this.plots[i] ?? null);
     this.parent.classList.toggle("plotting", i >= 0);
@@ -272,6 +285,7 @@ async function open() {
     window.costate = app;
     // a report opens at the end, where its runs differ
     app.seek(Number(options.get("t") ?? (inDocument() ? app.end : app.start)));
+    app.followTraveller();
     app.drawNow();
     if (options.has("sheet")) showSheet(app, Number(options.get("sheet")));
     app.openedIn = performance.now() - began;

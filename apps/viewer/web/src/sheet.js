@@ -30,11 +30,13 @@ function drawSheet(app, sheet, count) {
   camera.aspect = w / h;
   camera.updateProjectionMatrix();
   app.world.home();
+  app.followTraveller();
   c.font = `${Math.round(13 * ratio)}px system-ui, sans-serif`;
   c.textBaseline = "bottom";
   for (let k = 0; k < count; ++k) {
     app.time = count > 1 ? app.start + ((app.end - app.start) * k) / (count - 1) : app.start;
     app.moveBodies();
+    app.keepUp();
     app.world.render();
     const x = (k % columns) * w;
     const y = Math.floor(k / columns) * h;

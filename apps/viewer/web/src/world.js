@@ -48,7 +48,8 @@ function reaches(run) {
   return reach;
 }
 
-// Half the size of the largest tree of bodies at the start, the reference length of marks.
+// The largest tree of bodies at the start: {size, root}, half its size, which is the reference length of marks, and its
+// first body.
 export function largestTree(runs, bodies) {
   const [run] = runs;
   const reach = reaches(run);
@@ -56,10 +57,17 @@ export function largestTree(runs, bodies) {
   const p = new THREE.Vector3();
   bodies.forEach(({ tree }, b) => {
     p.fromArray(run.positions, 3 * b);
-    if (!boxes.has(tree)) boxes.set(tree, new THREE.Box3());
-    boxes.get(tree).union(new THREE.Box3(p.clone().subScalar(reach[b]), p.clone().addScalar(reach[b])));
+    if (!boxes.has(tree)) boxes.set(tree, { box: new THREE.Box3(), root: b });
+    boxes.get(tree).box.union(new THREE.Box3(p.clone().subScalar(reach[b]), p.clone().addScalar(reach[b])));
   });
-  return [...boxes.values()].reduce((most, box) => Math.max(most, 0.5 * box.getSize(p).length()), 0);
+  const trees = [...boxes.values()].map(({ box, root }) => ({ size: 0.5 * box.getSize(p).length(), root }));
+  return trees.reduce((most, tree) => (tree.size > most.size ? tree : most), { size: 0, root: -1 });
+}
+
+// How far a body is at the end of a run from where it was at its start.
+export function travel(run, body) {
+  const at = (frame) => new THREE.Vector3().fromArray(run.positions, 3 * (frame * run.bodies + body));
+  return at(run.frames - 1).distanceTo(at(0));
 }
 
 // The size of a grid cell: the power of ten that gives the scene a few cells.
@@ -187,6 +195,14 @@ export class World {
     this.untouched = false;
     this.controls.target.add(by);
     this.camera.position.add(by);
+    this.controls.update();
+  }
+
+  // Moves the camera to a distance from what it looks at.
+  approach(distance) {
+    const { target } = this.controls;
+    this.controls.minDistance = Math.min(this.controls.minDistance, 0.25 * distance);
+    this.camera.position.sub(target).setLength(distance).add(target);
     this.controls.update();
   }
 
