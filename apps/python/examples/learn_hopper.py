@@ -28,7 +28,8 @@ CONTACTS = {
     "ncp": {"solver": {"type": "ncp"}},
     "lcp": {"solver": {"type": "lcp"}},
     "pgs": {"solver": {"type": "pgs"}},
-    "stiffness": {"ground": {"stiffness": 2e4, "damping": 1e3}},  # N/m and N s/m, as in dflex
+    # N/m, as in dflex, and N s/m; dflex has 1 kN s/m^2 times the depth, which is 2 mm where the hopper stands
+    "stiffness": {"ground": {"stiffness": 2e4, "damping": 1e3}},
     "distant": {"solver": {"type": "ncp", "distant_contacts": {"distance": 0.02, "stiffness": 2e4}}},  # m and N/m
 }
 LIMIT = 2.0  # of outliers of the gradient, in medians

@@ -233,7 +233,7 @@ class App {
     if (!this.traveller) return;
     this.moveBodies();
     this.followBody(this.traveller.root);
-    this.world.approach(6 * this.traveller.size);
+    this.world.approach(4.5 * this.traveller.size);
   }
   choosePlot(i) {
     this.timeline.show(this.plots[i] ?? null);
