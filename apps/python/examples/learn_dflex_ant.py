@@ -53,6 +53,16 @@ def load_scene(name, scene, model):
     return costate.Model.from_string(scene, name=SCENES / f"{name}.json")
 
 
+def trials(sizes, by_gradient, every):
+    """Trainings of a task by all learners. sizes: settings of all of them; by_gradient: of those that use gradients."""
+    return {
+        "shac": learn.Trial(learn.SHAC, learn.SHACSettings(**by_gradient, **sizes), every),
+        "ahac": learn.Trial(learn.AHAC, learn.AHACSettings(**by_gradient, **sizes), every),
+        "sapo": learn.Trial(learn.SAPO, learn.SAPOSettings(**by_gradient, **sizes), every),
+        "ppo": learn.Trial(learn.PPO, learn.PPOSettings(minibatch=4096, **sizes), every),
+    }
+
+
 class DflexRunner(TorchTask):
     """A robot runs along x. Reward: forward velocity + 0.1 cosine of the torso's vertical with the world's + cosine
     of its front with x + reward of the torso's height. An episode ends where the torso is lower than `least`.
@@ -142,12 +152,9 @@ SIZES = {"epochs": 1500, "num_envs": 128, "horizon": 32, "hidden": (128, 64, 32)
 BY_GRADIENT = {"rate": 1e-3, "critic_rate": 1e-3, "outliers": 2.0}
 
 EXPERIMENT = learn.Experiment(DflexAnt, {
-    "shac": learn.Trial(learn.SHAC, learn.SHACSettings(**BY_GRADIENT, **SIZES), 10),
+    **trials(SIZES, BY_GRADIENT, 10),
     "shac-dry": learn.Trial(learn.SHAC, learn.SHACSettings(**BY_GRADIENT, **SIZES), 10, partial(DflexAnt, "dry"),
                             "SHAC, dry friction"),
-    "ahac": learn.Trial(learn.AHAC, learn.AHACSettings(**BY_GRADIENT, **SIZES), 10),
-    "sapo": learn.Trial(learn.SAPO, learn.SAPOSettings(**BY_GRADIENT, **SIZES), 10),
-    "ppo": learn.Trial(learn.PPO, learn.PPOSettings(minibatch=4096, **SIZES), 10),
 }, goals=(3000, 5000, 6604))
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ actions are not observed. --help lists more options.
 import sys
 
 from costate import gym, learn
-from learn_dflex_ant import dflex_scene, load_scene
+from learn_dflex_ant import dflex_scene, load_scene, trials
 
 TORQUE = 200.0  # N m
 ARMATURE = 0.1  # kg m^2
@@ -37,12 +37,7 @@ class DflexCheetah(gym.HalfCheetah):
 SIZES = {"epochs": 1500, "num_envs": 128, "horizon": 32, "hidden": (128, 64, 32), "critic_hidden": (128, 64)}
 BY_GRADIENT = {"rate": 1e-3, "critic_rate": 1e-3, "outliers": 2.0}
 
-EXPERIMENT = learn.Experiment(DflexCheetah, {
-    "shac": learn.Trial(learn.SHAC, learn.SHACSettings(**BY_GRADIENT, **SIZES), 20),
-    "ahac": learn.Trial(learn.AHAC, learn.AHACSettings(**BY_GRADIENT, **SIZES), 20),
-    "sapo": learn.Trial(learn.SAPO, learn.SAPOSettings(**BY_GRADIENT, **SIZES), 20),
-    "ppo": learn.Trial(learn.PPO, learn.PPOSettings(minibatch=4096, **SIZES), 20),
-}, goals=(3000, 6000, 9000))
+EXPERIMENT = learn.Experiment(DflexCheetah, trials(SIZES, BY_GRADIENT, 20), goals=(3000, 6000, 9000))
 
 if __name__ == "__main__":
     sys.exit(learn.command(EXPERIMENT, __doc__.split("\n")[0], "out/learn_dflex_cheetah"))

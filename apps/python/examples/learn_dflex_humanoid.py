@@ -11,7 +11,7 @@ import sys
 import torch
 
 from costate import learn
-from learn_dflex_ant import DflexRunner
+from learn_dflex_ant import DflexRunner, trials
 
 TORQUES = {"abdomen": 200, "hip_x": 200, "hip_z": 200, "hip_y": 600, "knee": 400, "shoulder": 100, "elbow": 200}  # N m
 SCALE = 0.35  # of the torques
@@ -40,12 +40,7 @@ class DflexHumanoid(DflexRunner):
 SIZES = {"epochs": 1500, "num_envs": 128, "horizon": 32, "hidden": (256, 128), "critic_hidden": (128, 128)}
 BY_GRADIENT = {"rate": 1e-3, "critic_rate": 5e-4, "outliers": 2.0}
 
-EXPERIMENT = learn.Experiment(DflexHumanoid, {
-    "shac": learn.Trial(learn.SHAC, learn.SHACSettings(**BY_GRADIENT, **SIZES), 20),
-    "ahac": learn.Trial(learn.AHAC, learn.AHACSettings(**BY_GRADIENT, **SIZES), 20),
-    "sapo": learn.Trial(learn.SAPO, learn.SAPOSettings(**BY_GRADIENT, **SIZES), 20),
-    "ppo": learn.Trial(learn.PPO, learn.PPOSettings(minibatch=4096, **SIZES), 20),
-}, goals=(2000, 4000, 6000))
+EXPERIMENT = learn.Experiment(DflexHumanoid, trials(SIZES, BY_GRADIENT, 20), goals=(2000, 4000, 6000))
 
 if __name__ == "__main__":
     sys.exit(learn.command(EXPERIMENT, __doc__.split("\n")[0], "out/learn_dflex_humanoid"))
