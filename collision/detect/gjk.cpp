@@ -196,7 +196,7 @@ Apart gjk(const PolytopeDifference& difference, double enough) { return nearest_
 // change. For large hulls, EPA computes the normal.
 std::optional<Vec> first_normal(const Solid& a, const Solid& b, double enough) {
     const Apart apart = gjk({a}, {b}, enough);
-    if (apart.distance > 0 && apart.distance >= enough) return std::nullopt;
+    if (apart.beyond(enough)) return std::nullopt;
     if (apart.distance > 0) return apart.n;
     if (a.hull.paths != nullptr || b.hull.paths != nullptr)
         return epa(CoreDifference{{a}, {b}}, apart, close_overlap).n;

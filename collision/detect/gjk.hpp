@@ -17,6 +17,8 @@ struct Apart {
     // points.
     DifferencePoint points[4];
     int count = 0;
+    // Cores that overlap are not beyond a distance of 0.
+    bool beyond(double enough) const { return distance > 0 && distance >= enough; }
 };
 
 // Stops as soon as the distance is known to exceed `enough`; the result is then a lower bound above `enough`.

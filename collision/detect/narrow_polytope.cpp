@@ -233,8 +233,7 @@ struct PolytopePair {
         const bool on_a = face.on_a >= 0,
                    certain = !asks_all && b.triangle < 0 && (on_a || face.on_b >= 0) &&
                              separates_most(a, b, face.n, on_a ? a : b, on_a ? face.on_a : face.on_b);
-        if (!certain && gjk_is_faster && gjk(PolytopeDifference(a, b), beyond).distance >= beyond)
-            return true;
+        if (!certain && gjk_is_faster && gjk(PolytopeDifference(a, b), beyond).beyond(beyond)) return true;
         const Axis edges = certain ? Axis() : edge_axis();
         const bool edges_lead = edges.separation > face.separation + separation_tie;
         const Axis& lead = edges_lead ? edges : face;
@@ -329,7 +328,7 @@ struct ClosestPoints {
     ClosestPoints(const Solid& a, const Solid& b, double enough) {
         const PolytopeDifference difference(a, b);
         const Apart apart = gjk(difference, enough);
-        beyond = apart.distance >= enough;
+        beyond = apart.beyond(enough);
         if (beyond) return;
         if (apart.distance > 0)
             keep(apart.n, apart.distance, apart.points, apart.count);

@@ -153,6 +153,34 @@ TEST_CASE("detect: every gap is GJK's distance, and EPA's where a core lies in a
         }
 }
 
+TEST_CASE("detect: overlaps of all pairs are found without a margin, as those of MuJoCo's law are") {
+    Rng g(23);
+    for (const ShapeType ta : all_shape_types)
+        for (const ShapeType tb : all_shape_types) {
+            if (!pair_supported(ta, tb)) continue;
+            CAPTURE(std::string(shape_type_name(ta)));
+            CAPTURE(std::string(shape_type_name(tb)));
+            int overlaps = 0;
+            for (int trial = 0; trial < 300; ++trial) {
+                const Placed a = random_placed(g, ta, 0.4), b = random_placed(g, tb, 0.4);
+                const auto overlaps_within = [&](double reach) {
+                    const FeatureList list =
+                        closest_features(a.shape, b.shape, a.X, b.X, a.size, b.size, reach);
+                    int count = 0;
+                    for (int k = 0; k < list.count; ++k)
+                        count +=
+                            costate::contact(a.shape, b.shape, list.pair(k, 0, 1), a.X, b.X, a.size, b.size)
+                                .gap < 0;
+                    return count;
+                };
+                const int some = overlaps_within(1e-9);
+                CHECK(overlaps_within(0) == some);
+                overlaps += some;
+            }
+            CHECK(overlaps > 15);
+        }
+}
+
 // Apart, no normal separates two cores by more than their distance: between the gap and the separation along
 // its own normal lies the truth, whatever Bullet finds. Points of a face that stands for a normal near its
 // own differ by 1e-3 of the distance at most.

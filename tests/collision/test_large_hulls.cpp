@@ -243,6 +243,25 @@ TEST_CASE("large hulls: spheres of a thousand vertices") {
     CHECK(tally.other_features == 0);
 }
 
+TEST_CASE("large hulls: overlaps are found without a reach, as those of MuJoCo's law are") {
+    Rng g(17);
+    const std::vector<Shape> all = hulls(g);
+    int overlaps = 0;
+    for (size_t i = 0; i < all.size(); ++i)
+        for (size_t j = 0; j <= i; ++j) {
+            CAPTURE(i);
+            CAPTURE(j);
+            Placed a = at_random(g, all[i]), b = at_random(g, all[j]);
+            touch(g, a, b, -g.uniform(1e-4, 5e-3));
+            const Found none = found(polytope_points, a, b, 0), some = found(polytope_points, a, b, 1e-9);
+            if (!(some.gap < 0)) continue;
+            ++overlaps;
+            CHECK(none.gap < 0);
+            CHECK(same(none.features, some.features));
+        }
+    CHECK(overlaps > 100);
+}
+
 TEST_CASE("large hulls: what is found does not depend on what was asked before") {
     Rng g(4);
     const std::vector<Shape> shapes = hulls(g);
