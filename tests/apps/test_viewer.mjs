@@ -167,7 +167,7 @@ const tests = {
   },
 
   async "a robot that goes far is followed, and is as large as it is"() {
-    const file = scene("far.json", balls([ball("flying", [0, 0, 1], [100, 0, 0])]));
+    const file = scene("far.json", balls([ball("flying", [0, 0, 1], [40, 0, 0])]));
     const { page, said, close } = await open(make("far.html", file), { hash: "#ui=0" });
     await page.evaluate(() => costate.toggle("skeleton"));
     for (const time of [0, 0.5]) {
