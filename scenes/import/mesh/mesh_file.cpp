@@ -38,7 +38,15 @@ std::string lower(std::string text) {
     return text;
 }
 
-std::string bytes_of(const std::filesystem::path& file) {
+// A binary STL is recognized by its length: 84 bytes, of which the last four are the number of triangles,
+// and 50 bytes per triangle. Zero for another file. Shape: head, the file's first 84 bytes.
+std::uint32_t triangles_of_binary_stl(std::string_view head, std::uint64_t size) {
+    std::uint32_t count = 0;
+    if (head.size() >= 84) std::memcpy(&count, head.data() + 80, 4);
+    return size == 84 + std::uint64_t{50} * count ? count : 0;
+}
+
+std::string bytes_of(const std::filesystem::path& file, const std::string& type) {
     const std::string name = file.string();
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error))
@@ -47,18 +55,22 @@ std::string bytes_of(const std::filesystem::path& file) {
     if (size == 0) throw MeshFileError(name + " is empty", "export it again");
     if (size > max_bytes) throw MeshFileError(name + " is larger than 256 MiB", "use fewer triangles");
     std::ifstream in(file, std::ios::binary);
+    std::array<char, 84> head{};
+    in.read(head.data(), head.size());
+    if (type == ".stl" &&
+        triangles_of_binary_stl({head.data(), static_cast<size_t>(in.gcount())}, size) > max_triangles)
+        throw MeshFileError(name + " has more than 1000000 triangles", "use fewer triangles");
+    in.clear();
+    in.seekg(0);
     std::string bytes(static_cast<size_t>(size), '\0');
     if (!in.read(bytes.data(), static_cast<std::streamsize>(size)))
         throw MeshFileError(name + " cannot be read", "check its permissions");
     return bytes;
 }
 
-// True if a text starts as an ASCII STL but does not end as one, which assimp ignores. A binary STL is
-// recognized by its length: 84 bytes, and 50 bytes per triangle.
+// True if a text starts as an ASCII STL but does not end as one, which assimp ignores.
 bool cut_short(const std::string& bytes) {
-    std::uint32_t count = 0;
-    if (bytes.size() >= 84) std::memcpy(&count, bytes.data() + 80, 4);
-    if (bytes.size() == 84 + std::uint64_t{50} * count) return false;
+    if (triangles_of_binary_stl(bytes, bytes.size()) > 0) return false;
     if (lower(bytes.substr(0, 5)) != "solid") return false;
     const std::string tail = lower(bytes.substr(bytes.size() - std::min<size_t>(bytes.size(), 1000)));
     const size_t end = tail.rfind("endsolid");
@@ -128,10 +140,7 @@ std::uint64_t stated_in_dae(const std::string& bytes) {
 void refuse_too_large(const std::string& bytes, const std::string& type, const std::string& name) {
     std::uint64_t triangles = 0, vertices = 0;
     if (type == ".stl") {
-        std::uint32_t count = 0;
-        if (bytes.size() >= 84) std::memcpy(&count, bytes.data() + 80, 4);
-        const bool binary = bytes.size() == 84 + std::uint64_t{50} * count;
-        triangles = binary ? count : occurrences(bytes, "endloop");
+        if (triangles_of_binary_stl(bytes, bytes.size()) == 0) triangles = occurrences(bytes, "endloop");
     } else if (type == ".obj") {
         triangles = occurrences(bytes, "\nf ");
         vertices = occurrences(bytes, "\nv ");
@@ -385,7 +394,7 @@ TriangleMesh read_mesh_file(const std::filesystem::path& file) {
     if (type != ".obj" && type != ".stl" && type != ".dae" && type != ".msh")
         throw MeshFileError(file.string() + " is neither .obj nor .stl nor .dae nor .msh",
                             "convert it to one of these");
-    const std::string bytes = bytes_of(file);
+    const std::string bytes = bytes_of(file, type);
     refuse_too_large(bytes, type, file.string());
     if (type == ".msh") return parse_msh(bytes, file.string());
     if (type == ".stl" && cut_short(bytes))
@@ -404,7 +413,7 @@ TriangleMesh read_mesh_file(const std::filesystem::path& file) {
 
 std::vector<TriangleMesh> read_mesh_objects(const std::filesystem::path& file) {
     if (lower(file.extension().string()) == ".obj") {
-        const std::string bytes = bytes_of(file);
+        const std::string bytes = bytes_of(file, ".obj");
         refuse_too_large(bytes, ".obj", file.string());
         if (std::vector<TriangleMesh> objects = parse_obj(bytes, file.string()); objects.size() > 1)
             return objects;
