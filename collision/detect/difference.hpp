@@ -12,16 +12,12 @@ struct DifferencePoint {
     int on_a, on_b;
 };
 
-// The core of a solid, optionally shrunk about its middle and shifted.
+// The core of a solid, shifted.
 struct Core {
     const Solid& solid;
-    double shrink = 1;
     Vec3<double> shift = Vec3<double>::Zero();
     Vec3<double> middle() const { return solid.centre() + shift; }
-    Vec3<double> support(const Vec3<double>& d) const {
-        const Vec3<double> centre = solid.centre();
-        return centre + shrink * (solid.support(d) - centre) + shift;
-    }
+    Vec3<double> support(const Vec3<double>& d) const { return solid.support(d) + shift; }
 };
 
 // The difference of any two cores.

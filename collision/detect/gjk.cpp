@@ -143,43 +143,35 @@ template <class Difference> Apart nearest_point(const Difference& difference, do
     return answer(distance, v / distance);
 }
 
-constexpr double shrunk = 0.8;      // factor by which overlapping curved cores are shrunk to find a direction
 constexpr double set_apart = 1e-2;  // gap between separated cores, relative to the width of the narrower core
-constexpr int shifts = 3;
-// accuracy of an overlap with a large hull, relative to its size
-constexpr double close_overlap = 1e-4;
+constexpr int most_shifts = 12;
+constexpr double least_change = 1e-5;
+constexpr double close_overlap = 1e-4;  // accuracy of EPA, relative to the size of the difference
 
-// The direction of least overlap of two cores among many fixed directions.
-Vec least_overlap(const Solid& a, const Solid& b) {
-    Vec best = normalise<double>(a.centre() - b.centre());
-    double most = separation(a, b, best);
-    const auto attempt = [&](const Vec& n) {
-        if (const double s = separation(a, b, n); s > most + 1e-9) {
-            most = s;
-            best = n;
-        }
-    };
-    for (int k = 0; k < 27; ++k) {
-        if (k == 13) continue;
-        const Vec n = Vec(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1).normalized();
-        attempt(a.X.R * n);
-        attempt(b.X.R * n);
-    }
-    for (int f = 0; f < a.face_count(); ++f)
-        attempt(-a.normal(f));
-    for (int f = 0; f < b.face_count(); ++f)
-        attempt(b.normal(f));
-    return best;
-}
-
+// a is moved along n until the cores are separate, and GJK computes n again, until n does not change or the cores
+// would overlap more along it. Where the separation hardly depends on n these steps are small, so each is repeated,
+// twice as long every time, while the separation increases.
 Vec settled(const Solid& a, const Solid& b, Vec n) {
-    for (int k = 0; k < shifts; ++k) {
-        const auto width = [&](const Solid& s) { return n.dot(s.support(n) - s.support(-n)); };
+    const auto width = [&](const Solid& s) { return n.dot(s.support(n) - s.support(-n)); };
+    double most = separation(a, b, n);
+    for (int k = 0; k < most_shifts; ++k) {
         const double gap =
             set_apart * std::max(std::min(width(a), width(b)), 1e-3 * std::max(width(a), width(b)));
-        const Apart moved = gjk({a, 1, n * (gap - separation(a, b, n))}, {b});
-        if (!(moved.distance > 0) || separation(a, b, moved.n) < separation(a, b, n)) break;
+        const Apart moved = gjk({a, n * (gap - most)}, {b});
+        if (!(moved.distance > 0)) break;
+        const double s = separation(a, b, moved.n);
+        if (s < most) break;
+        const Vec step = moved.n - n;
         n = moved.n;
+        most = s;
+        if (step.norm() < least_change) break;
+        for (Vec ahead = step;; ahead *= 2) {
+            const Vec further = (n + ahead).normalized();
+            const double there = separation(a, b, further);
+            if (!(there > most)) break;
+            n = further;
+            most = there;
+        }
     }
     return n;
 }
@@ -190,21 +182,13 @@ Apart gjk(const Core& a, const Core& b, double enough) { return nearest_point(Co
 
 Apart gjk(const PolytopeDifference& difference, double enough) { return nearest_point(difference, enough); }
 
-// For separate cores: the normal of GJK. For overlapping cores, two initial directions are tried: that of
-// curved cores shrunk until they are separate, and the best of many fixed directions. a is moved along the
-// direction until the cores are separate, and GJK runs again; n is the normal of the overlap if it does not
-// change. For large hulls, EPA computes the normal.
+// For separate cores: the normal of GJK. For overlapping cores: that of EPA, made accurate by GJK, which converges
+// faster on curved cores.
 std::optional<Vec> first_normal(const Solid& a, const Solid& b, double enough) {
     const Apart apart = gjk({a}, {b}, enough);
     if (apart.beyond(enough)) return std::nullopt;
     if (apart.distance > 0) return apart.n;
-    if (a.hull.paths != nullptr || b.hull.paths != nullptr)
-        return epa(CoreDifference{{a}, {b}}, apart, close_overlap).n;
-    const Apart small = gjk({a, a.is_curved() ? shrunk : 1}, {b, b.is_curved() ? shrunk : 1});
-    const Vec many = settled(a, b, least_overlap(a, b));
-    if (!(small.distance > 0)) return many;
-    const Vec first = settled(a, b, small.n);
-    return separation(a, b, many) > separation(a, b, first) + 1e-9 ? many : first;
+    return settled(a, b, epa(CoreDifference{{a}, {b}}, apart, close_overlap).n);
 }
 
 }  // namespace costate

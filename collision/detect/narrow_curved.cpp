@@ -15,6 +15,7 @@ namespace {
 using Vec = Vec3<double>;
 
 constexpr double first_tolerance = 0.02;  // rad; features with normals within this angle are tried first
+constexpr double wide_tolerance = 0.2;    // rad; where these lead to none
 constexpr double least_tolerance = 1e-9;  // rad
 // accuracy of a separation, relative to the distance of the middles
 constexpr double curved_accuracy = 1e-9;
@@ -139,10 +140,21 @@ struct CurvedPair {
         return normalise<double>(t.n + (of_a ? -lean : lean) * normalise(out));
     }
 
-    Touch touch(Vec n) const {
+    double accuracy() const { return curved_accuracy * (1 + (a.X.p - b.X.p).norm()); }
+
+    // True if the closed form of the two features, neither of them a face, has the normal and the separation of t. That
+    // of a curve starts from n and must return n: Newton's steps need not converge if n is not a maximum.
+    bool is_settled(const Touch& t) const {
+        const Contact<double> c = contact(*a.shape, *b.shape, {0, 0, a.named(t.on_a), b.named(t.on_b), t.n},
+                                          a.X, b.X, a.size, b.size);
+        const bool curve = t.on_a.kind == FeatureKind::curve || t.on_b.kind == FeatureKind::curve;
+        if (curve && !((c.normal - t.n).norm() < settled_normal)) return false;
+        return t.separation >= std::abs(c.gap + a.radius + b.radius) * (c.gap < 0 ? -1 : 1) - accuracy();
+    }
+
+    Touch touch(Vec n, double widest) const {
         Touch best, now;
-        double tol_a = first_tolerance, tol_b = first_tolerance;
-        const double tolerance = curved_accuracy * (1 + (a.X.p - b.X.p).norm());
+        double tol_a = widest, tol_b = widest;
         for (int k = 0; k < rounds; ++k) {
             now.on_a = a.feature_along(-n, tol_a);
             now.on_b = b.feature_along(n, tol_b);
@@ -163,22 +175,13 @@ struct CurvedPair {
                        on_b = both_faces ? on_a : b.within(now.on_b, x);
             if (on_a && on_b) {
                 now.offered = both_faces;
-                if (now.separation < best.separation - tolerance) {
+                if (now.separation < best.separation - accuracy()) {
                     list.cut(before);
                     return best;
                 }
                 now.found = true;
                 if (now.on_a.kind == FeatureKind::face || now.on_b.kind == FeatureKind::face) return now;
-                const Contact<double> c =
-                    contact(*a.shape, *b.shape, {0, 0, a.named(now.on_a), b.named(now.on_b), now.n}, a.X, b.X,
-                            a.size, b.size);
-                // the closed form of a curve starts from n and must return n: Newton's steps need not
-                // converge if n is not a maximum
-                const bool curve = now.on_a.kind == FeatureKind::curve || now.on_b.kind == FeatureKind::curve;
-                const bool settled = !curve || (c.normal - now.n).norm() < settled_normal;
-                if (settled && now.separation >=
-                                   std::abs(c.gap + a.radius + b.radius) * (c.gap < 0 ? -1 : 1) - tolerance)
-                    return now;
+                if (is_settled(now)) return now;
                 now.found = false;
                 n = now.n;
             }
@@ -253,6 +256,18 @@ struct CurvedPair {
         return best;
     }
 
+    // What separates the cores most of what was found on other ways than from the first normal with its features, t.
+    Touch after_none_found(const Touch& t, const Vec& first) const {
+        Touch best = deepest_face(t.n);
+        if (!best.found) best = t;
+        for (const Touch& other : {t, touch(first, wide_tolerance)}) {
+            const bool face = other.on_a.kind == FeatureKind::face || other.on_b.kind == FeatureKind::face;
+            if (other.separation > best.separation && (other.found || face || is_settled(other)))
+                best = other;
+        }
+        return best;
+    }
+
     // The normal of the face along which the cores are farthest apart, or overlap least, if it is certain that no
     // direction separates them more.
     std::optional<Vec> resting_normal() const {
@@ -284,9 +299,11 @@ struct CurvedPair {
         if (!first) first = first_normal(a, b, list.reach() + a.radius + b.radius);
         if (!first) return;
         const int before = list.count();
-        Touch t = touch(*first);
-        if (!t.found && !touches_terrain())
-            if (const Touch face = deepest_face(t.n); face.found) t = face;
+        Touch t = touch(*first, first_tolerance);
+        if (!t.found && !touches_terrain()) {
+            t = after_none_found(t, *first);
+            if (!t.offered) list.cut(before);
+        }
         if (t.separation - a.radius - b.radius >= list.reach()) return;
         if (touches_terrain() && (!t.found || !b.allows(t.n, t.on_b))) return list.cut(before);
         const bool face_a = t.on_a.kind == FeatureKind::face, face_b = t.on_b.kind == FeatureKind::face;
