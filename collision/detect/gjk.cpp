@@ -148,9 +148,9 @@ constexpr int most_shifts = 12;
 constexpr double least_change = 1e-5;
 constexpr double close_overlap = 1e-4;  // accuracy of EPA, relative to the size of the difference
 
-// a is moved along n until the cores are separate, and GJK computes n again, until n does not change or the cores
-// would overlap more along it. Where the separation hardly depends on n these steps are small, so each is repeated,
-// twice as long every time, while the separation increases.
+// a is moved along n until the cores are separate, and GJK computes n again, until n does not change or the
+// cores would overlap more along it. Where the separation hardly depends on n these steps are small, so each is
+// repeated, twice as long every time, while the separation increases.
 Vec settled(const Solid& a, const Solid& b, Vec n) {
     const auto width = [&](const Solid& s) { return n.dot(s.support(n) - s.support(-n)); };
     double most = separation(a, b, n);
@@ -182,8 +182,8 @@ Apart gjk(const Core& a, const Core& b, double enough) { return nearest_point(Co
 
 Apart gjk(const PolytopeDifference& difference, double enough) { return nearest_point(difference, enough); }
 
-// For separate cores: the normal of GJK. For overlapping cores: that of EPA, made accurate by GJK, which converges
-// faster on curved cores.
+// For separate cores: the normal of GJK. For overlapping cores: that of EPA, made accurate by GJK, which
+// converges faster on curved cores.
 std::optional<Vec> first_normal(const Solid& a, const Solid& b, double enough) {
     const Apart apart = gjk({a}, {b}, enough);
     if (apart.beyond(enough)) return std::nullopt;

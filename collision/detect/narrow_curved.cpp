@@ -142,8 +142,8 @@ struct CurvedPair {
 
     double accuracy() const { return curved_accuracy * (1 + (a.X.p - b.X.p).norm()); }
 
-    // True if the closed form of the two features, neither of them a face, has the normal and the separation of t. That
-    // of a curve starts from n and must return n: Newton's steps need not converge if n is not a maximum.
+    // True if the closed form of the two features, neither of them a face, has the normal and the separation of
+    // t. That of a curve starts from n and must return n: Newton's steps need not converge if n is not a maximum.
     bool is_settled(const Touch& t) const {
         const Contact<double> c = contact(*a.shape, *b.shape, {0, 0, a.named(t.on_a), b.named(t.on_b), t.n},
                                           a.X, b.X, a.size, b.size);
@@ -256,7 +256,8 @@ struct CurvedPair {
         return best;
     }
 
-    // What separates the cores most of what was found on other ways than from the first normal with its features, t.
+    // Where the features near the first normal led to none, t: of t, the face of least overlap and the features
+    // within a wider angle, those that separate the cores most.
     Touch after_none_found(const Touch& t, const Vec& first) const {
         Touch best = deepest_face(t.n);
         if (!best.found) best = t;

@@ -33,7 +33,7 @@ int ShapeSet::find_own_pair(int a, int b) const {
 }
 
 double ShapeSet::largest_margin(const double* theta, int shape) const {
-    double most = (larger_margin ? 2 : 1) * theta[margin.at(shape)];
+    double most = theta[margin.at(shape)];
     for (size_t n = 0; n < own_pairs.size(); ++n)
         if (own_pairs[n].a == shape || own_pairs[n].b == shape)
             most = std::max(most, theta[pair_margin.at(static_cast<int>(n))]);
@@ -94,7 +94,6 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     set.restitution =
         model.layout.add("shapes", names, "restitution", 1, ParameterRange::nonnegative, restitution);
     set.margin = model.layout.add("shapes", names, "margin", 1, ParameterRange::nonnegative, margin);
-    set.larger_margin = model.soft;
     set.stiffness =
         model.layout.add("shapes", compliant, "stiffness", 1, ParameterRange::positive, stiffness);
     set.damping = model.layout.add("shapes", compliant, "damping", 1, ParameterRange::nonnegative, damping);

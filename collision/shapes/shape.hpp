@@ -55,11 +55,6 @@ struct ContactPair {
     int condim = 3;    // see ShapeSpec
 };
 
-// A parameter that counts in the margin of a contact, and how often.
-struct MarginPart {
-    int parameter = 0, times = 1;
-};
-
 struct ShapeSet {
     std::vector<Shape> shapes;
     std::vector<CollisionFilter> filters;          // per shape
@@ -77,7 +72,6 @@ struct ShapeSet {
     // dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;
     ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
-    bool larger_margin = false;         // see margin_parts
     int condim = 3;                     // the largest of the shapes and the pairs, at least 3
     // per shape, if condim is above 3: m
     ParameterSlice torsional_friction, rolling_friction;
@@ -94,18 +88,15 @@ struct ShapeSet {
     int index(std::string_view name) const;  // -1 if there is none
     // Index of the pair with parameters of its own; -1 if there is none
     int own_pair(int a, int b) const { return own_pairs.empty() ? -1 : find_own_pair(a, b); }
-    // The margin of a contact of shapes a and b: that of their pair; else the sum of both, or in a soft model the
-    // larger one twice, as MuJoCo takes it (importers of MJCF store halves).
-    template <class T> std::array<MarginPart, 2> margin_parts(const T* theta, int a, int b) const {
-        const int of_a = margin.at(a), of_b = margin.at(b);
-        if (const int pair = own_pair(a, b); pair >= 0) return {{{pair_margin.at(pair), 1}, {of_b, 0}}};
-        if (!larger_margin) return {{{of_a, 1}, {of_b, 1}}};
-        const bool a_is_larger = theta[of_a] > theta[of_b];
-        return {{{of_a, a_is_larger ? 2 : 0}, {of_b, a_is_larger ? 0 : 2}}};
+    // The parameters whose sum is the margin of a contact of shapes a and b: that of their pair and -1, or
+    // those of both.
+    std::array<int, 2> margin_parts(int a, int b) const {
+        if (const int pair = own_pair(a, b); pair >= 0) return {pair_margin.at(pair), -1};
+        return {margin.at(a), margin.at(b)};
     }
     template <class T> T contact_margin(const T* theta, int a, int b) const {
-        const auto [first, second] = margin_parts(theta, a, b);
-        return T(first.times) * theta[first.parameter] + T(second.times) * theta[second.parameter];
+        const auto [first, second] = margin_parts(a, b);
+        return second < 0 ? theta[first] : theta[first] + theta[second];
     }
     // The most that a shape adds to the margin of a contact
     double largest_margin(const double* theta, int shape) const;

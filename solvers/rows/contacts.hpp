@@ -19,12 +19,12 @@ struct FrictionRule {
     enum class Kind : unsigned char { none, single, product, square } kind = Kind::none;
     int first = 0, second = 0;  // parameters; the second of a product
 };
-// The parameters of which a contact has its coefficients and its margin. Where it takes the larger one of two, which of
-// them is a branch of the step.
+// The parameters of which a contact has its coefficients and its margin. Where it takes the larger coefficient
+// of two, which of them is a branch of the step.
 struct ContactSources {
     FrictionRule friction;
     int torsional = -1, rolling = -1;  // couple_coefficient; -1: none
-    std::array<MarginPart, 2> margin = {};
+    std::array<int, 2> margin = {};    // see ShapeSet::margin_parts
 };
 
 template <class T> struct ContactPoint {
@@ -294,7 +294,7 @@ ContactSources contact_sources(const World& w, const T* theta, const FeaturePair
         s.torsional = couple_coefficient(w, theta, set.torsional_friction, set.pair_torsional_friction, f);
     if (directions > 4)
         s.rolling = couple_coefficient(w, theta, set.rolling_friction, set.pair_rolling_friction, f);
-    s.margin = set.margin_parts(theta, f.a, f.b);
+    s.margin = set.margin_parts(f.a, f.b);
     return s;
 }
 
@@ -366,8 +366,8 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
         friction_arm_adj(theta, c.sources.rolling, c.friction, out_bar.rolling_arm, friction_bar, theta_bar);
     contact_friction_adj(c.sources.friction, theta, friction_bar, theta_bar);
     Contact<T> g_bar = out_bar.geometry;
-    for (const MarginPart& part : c.sources.margin)
-        theta_bar[part.parameter] -= T(part.times) * g_bar.gap;
+    for (const int parameter : c.sources.margin)
+        if (parameter >= 0) theta_bar[parameter] -= g_bar.gap;
     Force<T> a_bar = Force<T>::zero(), b_bar = Force<T>::zero();
     const TangentAxis<T> axis(set, s, c);
     Vec3<T> e_bar = Vec3<T>::Zero();

@@ -1,4 +1,4 @@
-// The signed distance of two bodies, and the height of a frame over the ground.
+// The signed distance of two bodies, without margins as in MuJoCo, and the height of a frame over the ground.
 #pragma once
 
 #include <optional>
@@ -38,14 +38,12 @@ std::optional<FeaturePair> nearest_features(const SensorInputs<T>& in, int a, in
     };
     const Transform<double> X_a = pose(p.X_a), X_b = pose(p.X_b);
     const Vec3<double> size_a = values(p.size_a), size_b = values(p.size_b);
-    const double margins = value_of(set.contact_margin(in.theta, a, b));
-    const FeatureList list =
-        closest_features(set.shapes[a], set.shapes[b], X_a, X_b, size_a, size_b, reach + margins);
+    const FeatureList list = closest_features(set.shapes[a], set.shapes[b], X_a, X_b, size_a, size_b, reach);
     std::optional<FeaturePair> nearest;
     gap = reach;
     for (int i = 0; i < list.count; ++i) {
         const FeaturePair f = list.pair(i, a, b);
-        const double g = contact(set.shapes[a], set.shapes[b], f, X_a, X_b, size_a, size_b).gap - margins;
+        const double g = contact(set.shapes[a], set.shapes[b], f, X_a, X_b, size_a, size_b).gap;
         if (g >= gap) continue;
         gap = g;
         nearest = f;
@@ -75,8 +73,7 @@ template <class T> void distance(const SensorInputs<T>& in, const Sensor& s, T* 
     if (!f) return;
     const ShapeSet& set = in.w.shapes;
     const PlacedPair<T> p = placed_pair(in, f->a, f->b);
-    y[0] = contact(set.shapes[f->a], set.shapes[f->b], *f, p.X_a, p.X_b, p.size_a, p.size_b).gap -
-           set.contact_margin(in.theta, f->a, f->b);
+    y[0] = contact(set.shapes[f->a], set.shapes[f->b], *f, p.X_a, p.X_b, p.size_a, p.size_b).gap;
 }
 template <class T>
 void distance_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar, const SensorBars<T>& bar) {
@@ -89,8 +86,6 @@ void distance_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar, co
     Vec3<T> size_a_bar = Vec3<T>::Zero(), size_b_bar = Vec3<T>::Zero();
     contact_adj(set.shapes[f->a], set.shapes[f->b], *f, p.X_a, p.X_b, p.size_a, p.size_b, gap_bar, a_bar,
                 b_bar, size_a_bar, size_b_bar);
-    for (const MarginPart& part : set.margin_parts(in.theta, f->a, f->b))
-        bar.theta[part.parameter] -= T(part.times) * y_bar[0];
     add3(bar.theta + set.size.at(f->a), size_a_bar);
     add3(bar.theta + set.size.at(f->b), size_b_bar);
     const Transform<T> X_b{p.X_b.R, p.X_b.p - p.to_b};

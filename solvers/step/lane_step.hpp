@@ -66,8 +66,7 @@ template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
             static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.range));
     for (const ContactPoint<T>& c : s.contacts.points) {
         const ContactSources& from = c.sources;
-        mix(static_cast<std::uint64_t>(c.tangent_axis) | static_cast<std::uint64_t>(from.margin[0].times)
-                                                             << 8);
+        mix(static_cast<std::uint64_t>(c.tangent_axis));
         for (const int parameter : {from.friction.first, from.torsional, from.rolling})
             mix(static_cast<std::uint64_t>(parameter));
     }

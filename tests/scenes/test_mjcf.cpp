@@ -234,9 +234,9 @@ TEST_CASE("MJCF: frames, free and ball joints, properties of joints") {
     CHECK(m.scene().world.model.nv == 9);
 }
 
-TEST_CASE("MJCF: geoms from one point to another; friction and margin between equals") {
+TEST_CASE("MJCF: geoms from one point to another; friction between equals, and margin") {
     const Json shapes = mjcf(one_body(R"(<geom name="c" type="capsule" size=".1" fromto="0 0 0 0 2 0"/>
-        <geom name="x" type="box" size=".1" fromto="0 0 1 0 0 0" friction=".49" margin=".02" gap=".01"/>
+        <geom name="x" type="box" size=".1" fromto="0 0 1 0 0 0" friction=".49" margin=".02"/>
         <geom name="e" type="ellipsoid" size=".1 .2 .3"/><geom name="y" type="cylinder" size=".1 .3" group="7"/>)"))
                             .body(0)["shapes"];
     CHECK((shapes[1]["radius"] == .1 && shapes[1]["half_length"] == 1 &&
@@ -244,7 +244,7 @@ TEST_CASE("MJCF: geoms from one point to another; friction and margin between eq
     CHECK(std::abs(std::abs(rotation(shapes[1])(1, 2)) - 1) < 1e-14);
     CHECK((json_equals(shapes[2]["half_extents"], {.1, .1, .5}) &&
            json_value(shapes[2]["friction"]) == doctest::Approx(.7) &&
-           json_value(shapes[2]["margin"]) == doctest::Approx(.005)));
+           json_value(shapes[2]["margin"]) == .02));
     CHECK((json_equals(shapes[3]["semi_axes"], {.1, .2, .3}) && shapes[4]["half_length"] == .3));
     CHECK((shapes[0]["name"] == "b" && shapes[1]["name"] == "c"));
 }

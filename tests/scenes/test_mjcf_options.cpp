@@ -95,10 +95,14 @@ TEST_CASE(
                .empty());
     CHECK(mjcf("<option><flag energy='enable' warmstart='disable' gravity='enable'/></option>" + cart)
               .warnings.empty());
-    const MjcfText parents = mjcf(flag("filterparent") + cart);
-    REQUIRE(parents.warnings.size() == 1);
-    check_complaint(parents.warnings[0], "m.xml:2: ", "a body never collides with its parent",
-                    "remove the flag");
+    for (const auto& [name, consequence] :
+         {std::pair("filterparent", "a body never collides with its parent"),
+          {"eulerdamp", "joint damping is implicit"},
+          {"refsafe", "at least two time steps"}}) {
+        const MjcfText m = mjcf(flag(name) + cart);
+        REQUIRE(m.warnings.size() == 1);
+        check_complaint(m.warnings[0], "m.xml:2: ", consequence, "remove the flag");
+    }
     CHECK(complaint([] { mjcf("<option><flag contact='off'/></option>" + cart); }).find("contact=\"off\"") !=
           std::string::npos);
 }
@@ -138,6 +142,15 @@ TEST_CASE("MJCF options: which contacts there are, and which actuators") {
                                 "<actuator><motor name='b' joint='hinge' group='2'/></actuator>")
                                .imported.model["actuators"];
     CHECK((actuators.size() == 1 && actuators[0]["name"] == "b"));
+    for (const std::string kind : {"pid", "dcmotor", "adhesion", "plugin", "engine"}) {
+        const MjcfText m =
+            mjcf(cart + "<actuator><" + kind + " joint='hinge'/><motor name='b' joint='hinge'/></actuator>");
+        REQUIRE(m.warnings.size() == 1);
+        check_complaint(m.warnings[0],
+                        "m.xml:", "<" + kind + "> as an actuator is not supported and is ignored",
+                        "use motor, position");
+        CHECK(m.imported.model["actuators"].size() == 2);
+    }
 }
 
 TEST_CASE(
@@ -152,6 +165,15 @@ TEST_CASE(
     CHECK(lines("", {}).size() == 1);
     CHECK(lines("", ContactLaw::rigid).size() == 1);
     CHECK(lines("", ContactLaw::mujoco).empty());
+    const std::string noslip = "<option noslip_iterations='4'/>";
+    CHECK(lines(noslip, ContactLaw::rigid).size() == 1);
+    REQUIRE(lines(noslip, ContactLaw::mujoco).size() == 1);
+    const std::string weld = "<equality><weld body1='cart' torquescale='2'/></equality>";
+    CHECK(lines(weld, ContactLaw::rigid).size() == 1);
+    REQUIRE(lines(weld, ContactLaw::mujoco).size() == 1);
+    CHECK(lines(weld, ContactLaw::mujoco)[0].find("torquescale is not supported") != std::string::npos);
+    CHECK(lines(noslip, ContactLaw::mujoco)[0].find("noslip_iterations is not supported") !=
+          std::string::npos);
     const auto cone = [&](const std::string& option, std::optional<ContactLaw> law) {
         const ImportOptions options{.strict = true, .law = law};
         const Json scene =

@@ -168,7 +168,7 @@ TEST_CASE("MJCF: axes of inertia beside a geom without mass are not measured") {
 
 // A box on a floor, beside a post, and four sensors that are taken over.
 constexpr const char* box_beside_post = R"(<worldbody><geom name="floor" type="plane" size="0 0 1"/>
-<geom name="post" type="box" size=".1 .1 .1" pos=".3 0 .1"/>
+<geom name="post" type="box" size=".1 .1 .1" pos=".3 0 .1" margin=".0003"/>
 <body name="box" pos=".1005 0 .0995"><freejoint/><geom name="cube" type="box" size=".1 .1 .1"/></body></worldbody>
 <sensor><contact geom1="cube" geom2="floor" reduce="mindist"/><contact body1="box" body2="world"/>
 <contact geom1="post" geom2="cube" data="found"/><distance geom1="cube" geom2="post" cutoff="1"/>

@@ -83,7 +83,7 @@ TEST_CASE("MJCF: a <pair> has its own numbers, and MuJoCo's defaults where it gi
           <geom name="picture" size=".1" contype="0" conaffinity="0"/></body>
         <body name="b"><freejoint/><geom name="b" size=".1" friction=".8" solref=".04 1" solmix="3"/></body></worldbody>
         <contact><pair name="p" geom1="a" geom2="floor"/><pair geom1="floor" geom2="a" friction="1"/>
-          <pair geom1="b" geom2="a" condim="6" friction=".7" margin=".01" gap=".004" solimp=".8 .9 .01"/></contact>)");
+          <pair geom1="b" geom2="a" condim="6" friction=".7" margin=".006" solimp=".8 .9 .01"/></contact>)");
     // that constraints are rigid, that friction depends on the direction, and that two pairs have the same geoms
     CHECK(m.warnings.size() == 3);
     REQUIRE(m.imported.model["pairs"].size() == 2);

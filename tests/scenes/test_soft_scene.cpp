@@ -122,7 +122,7 @@ TEST_CASE("MuJoCo's law: friction is the larger of a pair, by priority, or none 
     CHECK(slides("mujoco", "friction='.9' condim='1' priority='1'", "friction='.9'"));
 }
 
-TEST_CASE("MuJoCo's law: the margin of a contact is the larger one") {
+TEST_CASE("MuJoCo's law: the margin of a contact is the sum of both, as everywhere") {
     const auto gap = [](const char* law) {
         const MjcfText m = mjcf(
             "<worldbody><geom type='plane' size='1 1 1' margin='.004'/><body pos='0 0 .11'>"
@@ -137,20 +137,22 @@ TEST_CASE("MuJoCo's law: the margin of a contact is the larger one") {
         REQUIRE(s.contacts.points.size() == 1);
         return s.contacts.points[0].geometry.gap;
     };
-    CHECK(gap("mujoco") == doctest::Approx(0.01 - 0.02));
-    CHECK(gap("rigid") == doctest::Approx(0.01 - 0.01 - 0.002));
+    CHECK(gap("mujoco") == doctest::Approx(0.01 - 0.02 - 0.004));
+    CHECK(gap("rigid") == doctest::Approx(0.01 - 0.02 - 0.004));
 }
 
-TEST_CASE("MJCF: a gap above the margin gives a warning") {
+TEST_CASE("MJCF: a gap and a negative margin give a warning") {
     const auto warnings = [](const std::string& contact) {
         return mjcf("<worldbody><body><freejoint/>\n<geom size='.1' mass='1' " + contact +
                     "/></body></worldbody>")
             .warnings;
     };
-    CHECK(warnings("margin='.01' gap='.01'").empty());
-    const std::vector<std::string> one = warnings("gap='.01'");
-    REQUIRE(one.size() == 1);
-    CHECK(one[0].find("a gap above the margin is not supported") != std::string::npos);
+    CHECK(warnings("margin='.01' gap='0'").empty());
+    const std::vector<std::string> gap = warnings("margin='.01' gap='.01'"),
+                                   negative = warnings("margin='-.01'");
+    REQUIRE((gap.size() == 1 && negative.size() == 1));
+    CHECK(gap[0].find("has no effect on forces") != std::string::npos);
+    CHECK(negative[0].find("a negative margin is not supported") != std::string::npos);
 }
 
 // Coordinates after n steps of MuJoCo 2.2.2 with Newton's method to 1e-14, with elliptic cones where nothing else is

@@ -39,7 +39,7 @@ std::string lower(std::string text) {
 }
 
 // A binary STL is recognized by its length: 84 bytes, of which the last four are the number of triangles,
-// and 50 bytes per triangle. Zero for another file. Shape: head, the file's first 84 bytes.
+// and 50 bytes per triangle. 0 for other files. head: the first 84 bytes, or more
 std::uint32_t triangles_of_binary_stl(std::string_view head, std::uint64_t size) {
     std::uint32_t count = 0;
     if (head.size() >= 84) std::memcpy(&count, head.data() + 80, 4);

@@ -8,8 +8,8 @@
 // Collisions: two geoms collide if (contype of one & conaffinity of the other) != 0. Every such pair of masks
 // becomes a group. Geoms that collide with nothing are visuals. If contacts are disabled, shapes stay shapes.
 //
-// Friction and margin: MuJoCo takes the maximum over two geoms, costate the product and the sum. The importer
-// uses square root and half, which agree for equal geoms. Torsional and rolling friction are not supported.
+// Friction: MuJoCo takes the maximum over two geoms, costate the product. The importer uses the square root,
+// which agrees for equal geoms. Margins of two geoms are added, as in MuJoCo since 3.5.
 //
 // Ignored without a warning: cameras, lights, textures, solver settings. What <flag> of <option> disables is
 // left out. Files are found as scenes/import/mesh/mesh_path.hpp says.

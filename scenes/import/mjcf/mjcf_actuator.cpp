@@ -143,7 +143,7 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                        "remove its group from actuatorgroupdisable");
                 continue;
             }
-            if (!is_actuator(e.name()) || !has_counterpart(context, a, law)) continue;
+            if (!has_counterpart(context, a, law)) continue;
             a.warn_others(context.warnings, actuator_keys, {});
             if (index.left_out(a)) {
                 e.warn(context.warnings, "refers to a part that is left out or replicated, and is ignored",

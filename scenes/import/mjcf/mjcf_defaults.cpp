@@ -7,10 +7,15 @@
 namespace costate {
 namespace {
 
-constexpr const char* actuators[] = {"general", "motor",    "position", "velocity", "intvelocity",
-                                     "damper",  "cylinder", "muscle",   "adhesion", "plugin"};
+constexpr const char* actuators[] = {"general",  "motor",  "position", "velocity", "intvelocity", "damper",
+                                     "cylinder", "muscle", "adhesion", "plugin",   "pid",         "dcmotor"};
 
 constexpr size_t max_layers = 200;
+
+// True for elements that define an actuator. A default for one of them applies to all.
+bool is_actuator(const std::string& element) {
+    return std::find(std::begin(actuators), std::end(actuators), element) != std::end(actuators);
+}
 
 // True if a default of one element name applies to an element of another name.
 bool holds_for(const std::string& default_name, const std::string& element) {
@@ -20,10 +25,6 @@ bool holds_for(const std::string& default_name, const std::string& element) {
 }
 
 }  // namespace
-
-bool is_actuator(const std::string& element) {
-    return std::find(std::begin(actuators), std::end(actuators), element) != std::end(actuators);
-}
 
 std::optional<XmlAttribute> MjcfAttributes::find(const char* name) const {
     for (size_t i = layers_.size(); i-- > 0;)

@@ -65,7 +65,4 @@ private:
     std::map<std::string, int> index_;
 };
 
-// True for elements that define an actuator. A default for one of them applies to all.
-bool is_actuator(const std::string& element);
-
 }  // namespace costate

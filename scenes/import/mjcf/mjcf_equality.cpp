@@ -204,6 +204,10 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
                 {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor", "relpose",
                  "torquescale", "joint1", "joint2", "tendon1", "tendon2", "polycoef", "site1", "site2"},
                 {});
+            if (const auto scale = a.find("torquescale");
+                scale && scale->number() != 1 && context.law == ContactLaw::mujoco)
+                context.warnings.add(scale->place(), "torquescale is not supported; it counts as 1",
+                                     "remove it");
             const Json what = kind == "joint"    ? coupling(context, a, index)
                               : kind == "tendon" ? coupling_of_tendons(context, a, out)
                               : sites            ? between_sites(e, index)

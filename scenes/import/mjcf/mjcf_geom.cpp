@@ -1,6 +1,5 @@
-// Geoms of MJCF as shapes. MuJoCo takes the larger friction and margin of a pair, costate the product and the
-// sum, but by MuJoCo's law the larger ones. The importer uses square root and half, which agree for pairs of
-// equal geoms.
+// Geoms of MJCF as shapes. MuJoCo takes the larger friction of a pair, costate the product, but by MuJoCo's law
+// the larger one. The importer uses the square root, which agrees for pairs of equal geoms.
 #include <algorithm>
 #include <cmath>
 
@@ -68,12 +67,17 @@ Json shape_of(ShapeType type, const Vec3<double>& size) {
 }  // namespace
 
 double contact_margin(const MjcfContext& context, const MjcfAttributes& a) {
-    const double margin = a.nonnegative_or("margin", 0), gap = a.number_or("gap", 0);
-    if (gap > margin)
-        context.warnings.add(a.find("gap")->place(),
-                             "a gap above the margin is not supported: contact begins where surfaces touch",
-                             "give a margin that is not below the gap");
-    return std::max(0.0, margin - gap);
+    const double margin = a.number_or("margin", 0);
+    if (margin < 0)
+        context.warnings.add(a.find("margin")->place(),
+                             "a negative margin is not supported: contact begins where surfaces touch",
+                             "use 0 or more");
+    if (a.number_or("gap", 0) != 0)
+        context.warnings.add(
+            a.find("gap")->place(),
+            "has no effect on forces, as in MuJoCo since 3.9; before, contacts began at margin - gap",
+            "give this difference as the margin if the file is older");
+    return std::max(0.0, margin);
 }
 
 namespace {
@@ -84,7 +88,7 @@ void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom&
     if (std::ranges::min(geom.friction) < 0)
         a.find("friction")->fail("must not be negative", "use 0 or more");
     if (geom.friction[0] != 1) geom.shape["friction"] = std::sqrt(geom.friction[0]);
-    if (const double margin = contact_margin(context, a); margin > 0) geom.shape["margin"] = 0.5 * margin;
+    if (const double margin = contact_margin(context, a); margin > 0) geom.shape["margin"] = margin;
 
     put_softness(context, a, "solref", "solimp", "", geom.shape);
     if (const double solmix = a.nonnegative_or("solmix", 1); solmix != 1) geom.shape["solmix"] = solmix;

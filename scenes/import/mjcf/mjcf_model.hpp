@@ -200,7 +200,7 @@ void settle_names(std::vector<MjcfBody>& bodies);
 // Makes the root fixed (locks its free joint) or floating (adds a free joint), if the caller asks for it.
 void set_base(Base base, std::vector<MjcfBody>& bodies);
 
-// The distance at which a geom or a pair begins to push, m: margin - gap.
+// The "margin" of a geom or a pair, m. "gap" is without effect on forces, as in MuJoCo since 3.9.
 double contact_margin(const MjcfContext& context, const MjcfAttributes& a);
 // Writes the attributes solref and solimp under their names in models, with a prefix, unless they are MuJoCo's
 // defaults. They take part in scenes with MuJoCo's law of contact; a warning says so.

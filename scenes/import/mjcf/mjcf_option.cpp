@@ -29,7 +29,11 @@ const std::vector<KnownFlag>& known_flags() {
         {"gravity", {&F::gravity}, nullptr},
         {"clampctrl", {&F::clampctrl}, nullptr},
         {"actuation", {&F::actuation}, "leaves out all actuators"},
-        {"filterparent", {}, "is not supported: a body never collides with its parent"}};
+        {"filterparent", {}, "is not supported: a body never collides with its parent"},
+        {"eulerdamp", {}, "is not supported: joint damping is implicit"},
+        {"refsafe",
+         {},
+         "is not supported: by MuJoCo's law, time constants of solref are at least two time steps"}};
     return table;
 }
 
@@ -96,6 +100,11 @@ void read_option(const MjcfContext& context, Json& scene) {
         if (const auto a = e.find("gravity")) scene["gravity"] = to_json(a->vec3());
         if (const auto a = e.find("cone")) pyramid = a->choice({"elliptic", "pyramidal"}) == 1;
         if (const auto a = e.find("impratio")) scene["contact"]["impratio"] = a->positive();
+        if (const auto a = e.find("noslip_iterations");
+            a && a->integer(0, 1000000) > 0 && context.law == ContactLaw::mujoco)
+            context.warnings.add(a->place(),
+                                 "noslip_iterations is not supported; contacts creep as without it",
+                                 "remove it, or use the rigid law, whose contacts do not creep");
         for (const char* quantity : {"density", "viscosity"})
             if (const auto a = e.find(quantity)) medium[quantity] = a->nonnegative();
         if (const auto a = e.find("wind")) medium["wind"] = to_json(a->vec3());
