@@ -51,6 +51,8 @@ def load(folder, scene):
 
 def with_sensors(draw, folder, scene):
     m = load(folder, scene)
+    if m.nq == 0:
+        raise costate.BadFile("nothing moves")
     subjects = [("body", t, draw.choice(m.bodies)) for t in OF_FRAMES] + [("joint", t, draw.choice(m.joints)) for t in OF_JOINTS]
     scene["sensors"] = [{"name": t, "type": t, key: name} for key, t, name in subjects]
     return load(folder, scene)

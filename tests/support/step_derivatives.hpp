@@ -111,10 +111,7 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
                     return false;
                 continue;
             }
-            if (s.recovery.sets[i].state[n] == d.recovery.sets[i].state[n]) continue;
-            const double push = s.recovery.kappa[island.row + r] * s.recovery.diagonal[island.row + r];
-            // otherwise the row is on both sides: see branch_hash
-            if (std::max(push, s.recovery.sets[i].s[n]) > 1e-10) return false;
+            if (s.recovery.sets[i].state[n] != d.recovery.sets[i].state[n]) return false;
         }
     }
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
