@@ -61,6 +61,20 @@ void velocity_product_adj(const Model& m, int i, const Kinematics<T>& k, const T
     part(i, split, b.v0 + b.nv, false);
 }
 
+// Spatial acceleration of a body at zero joint accelerations, without gravity: the sum of c from its root to it
+template <class T> Motion<T> bias_acceleration(const Model& m, int body, const Kinematics<T>& k, const T* v) {
+    Motion<T> A = Motion<T>::zero();
+    for (int i = body; i >= 0; i = m.bodies[i].parent)
+        A += velocity_product(m, i, k, v);
+    return A;
+}
+template <class T>
+void bias_acceleration_adj(const Model& m, int body, const Kinematics<T>& k, const T* v,
+                           const Force<T>& A_bar, KinematicsBar<T>& bar, T* v_bar) {
+    for (int i = body; i >= 0; i = m.bodies[i].parent)
+        velocity_product_adj(m, i, k, v, A_bar, bar, v_bar);
+}
+
 // p = V x* I V, the force on a body with zero spatial acceleration
 template <class T> Force<T> gyroscopic_force(const RigidInertia<T>& I, const Motion<T>& V) {
     return cross_force(V, apply(I, V));

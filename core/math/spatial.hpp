@@ -95,6 +95,19 @@ void point_velocity_adj(const Motion<T>& m, const Vec3<T>& p, const Vec3<T>& v_b
     p_bar += v_bar.cross(m.ang);
 }
 
+// a = A.lin + A.ang x p + V.ang x (V.lin + V.ang x p), the acceleration of the material point at p of a body
+// that moves with V and has the spatial acceleration A
+template <class T> Vec3<T> point_acceleration(const Motion<T>& V, const Motion<T>& A, const Vec3<T>& p) {
+    return point_velocity(A, p) + V.ang.cross(point_velocity(V, p));
+}
+template <class T>
+void point_acceleration_adj(const Motion<T>& V, const Motion<T>& A, const Vec3<T>& p, const Vec3<T>& a_bar,
+                            Force<T>& V_bar, Force<T>& A_bar, Vec3<T>& p_bar) {
+    point_velocity_adj(A, p, a_bar, A_bar, p_bar);
+    V_bar.ang += point_velocity(V, p).cross(a_bar);
+    point_velocity_adj(V, p, Vec3<T>(a_bar.cross(V.ang)), V_bar, p_bar);
+}
+
 // f = (p x d, d), the wrench of the force d at the point p
 template <class T> Force<T> point_force(const Vec3<T>& p, const Vec3<T>& d) { return {p.cross(d), d}; }
 // p_bar += d x f_bar.ang,   d_bar += f_bar.ang x p + f_bar.lin

@@ -1,6 +1,7 @@
 // Rows that hold two bodies together: connect (two points coincide) and weld (two frames coincide).
 #pragma once
 
+#include "core/dynamics/rnea.hpp"
 #include "solvers/complementarity/mlcp.hpp"
 #include "solvers/rows/row_blocks.hpp"
 
@@ -113,6 +114,51 @@ void equality_rows_adj(const World& w, const T* theta, const Kinematics<T>& k, c
         a_bar += point_force(ends.a.p, p_a_bar);
         b_bar += point_force(ends.b.p, p_b_bar);
     }
+    equality_ends_adj(w, theta, k, block.index, ends, a_bar, b_bar, bar, theta_bar);
+}
+
+template <class T> Motion<T> body_twist(const Kinematics<T>& k, int body) {
+    return body < 0 ? Motion<T>::zero() : k.V[body];
+}
+// Adds h dJ/dt v to the biases of a connect or weld, with dJ/dt v the acceleration of a relative to b at zero
+// joint accelerations. The axes of the rotation turn with b. (MuJoCo 3.7 and later)
+template <class T>
+void equality_drift(const World& w, const T* theta, const T* v, const Kinematics<T>& k, const RowBlock& block,
+                    T* beta) {
+    const Equality& e = w.model.equalities[block.index];
+    const EqualityEnds<T> ends = equality_ends(w, theta, k, block.index);
+    const Motion<T> V_a = body_twist(k, e.body_a), A_a = bias_acceleration(w.model, e.body_a, k, v),
+                    V_b = body_twist(k, e.body_b), A_b = bias_acceleration(w.model, e.body_b, k, v);
+    const T& h = w.h(theta);
+    add3<T>(beta, h * (point_acceleration(V_a, A_a, ends.a.p) - point_acceleration(V_b, A_b, ends.b.p)));
+    if (block.kind == RowKind::weld) add3<T>(beta + 3, h * (A_a.ang - A_b.ang - V_b.ang.cross(V_a.ang)));
+}
+template <class T>
+void equality_drift_adj(const World& w, const T* theta, const T* v, const Kinematics<T>& k,
+                        const RowBlock& block, const T* beta_bar, KinematicsBar<T>& bar, T* theta_bar,
+                        T* v_bar) {
+    const Equality& e = w.model.equalities[block.index];
+    const EqualityEnds<T> ends = equality_ends(w, theta, k, block.index);
+    const T& h = w.h(theta);
+    T added[max_equality_rows] = {T(0), T(0), T(0), T(0), T(0), T(0)};
+    equality_drift(w, theta, v, k, block, added);
+    for (int r = 0; r < block.rows; ++r)
+        w.h(theta_bar) += beta_bar[r] * added[r] / h;
+    const Vec3<T> shift_bar = load3(beta_bar),
+                  turn_bar = block.kind == RowKind::weld ? load3(beta_bar + 3) : Vec3<T>(Vec3<T>::Zero());
+    const auto end = [&](int body, int other, const Vec3<T>& p, const T& sign) {
+        const Motion<T> V = body_twist(k, body), A = bias_acceleration(w.model, body, k, v);
+        const Vec3<T> spin = body_twist(k, other).ang;
+        Vec3<T> p_bar = Vec3<T>::Zero();
+        Force<T> V_bar{sign * h * spin.cross(turn_bar), Vec3<T>::Zero()},
+            A_bar{sign * h * turn_bar, Vec3<T>::Zero()};
+        point_acceleration_adj<T>(V, A, p, sign * h * shift_bar, V_bar, A_bar, p_bar);
+        if (body >= 0) bar.V[body] += V_bar;
+        bias_acceleration_adj(w.model, body, k, v, A_bar, bar, v_bar);
+        return point_force(p, p_bar);
+    };
+    const Force<T> a_bar = end(e.body_a, e.body_b, ends.a.p, T(1)),
+                   b_bar = end(e.body_b, e.body_a, ends.b.p, T(-1));
     equality_ends_adj(w, theta, k, block.index, ends, a_bar, b_bar, bar, theta_bar);
 }
 

@@ -48,6 +48,7 @@ struct RowBlock {
         return kind == RowKind::contact || kind == RowKind::limit || kind == RowKind::ball_limit ||
                kind == RowKind::tendon_limit;
     }
+    bool joins() const { return kind == RowKind::connect || kind == RowKind::weld; }
 };
 
 struct Island {

@@ -394,13 +394,15 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
         // 1.2 Jacobian, bounds, errors
         block_rows(w, theta, x.q, k, contacts, block, rows, error);
         // 1.3 bias, and the compliance of springs
-        if (block.soft.any())
+        if (block.soft.any()) {
             soft_rows(w, theta, x.v, contacts, block, unilateral_gap(w, theta, block, x.q, contacts, rows),
                       error, rows);
-        else if (block.unilateral())
+            if (block.joins()) equality_drift(w, theta, x.v, k, block, &rows.beta[block.row]);
+        } else if (block.unilateral()) {
             block_bias(w, theta, x, v_free, contacts, block, rows);
-        else
+        } else {
             equality_bias(w, theta, error, block, rows);
+        }
         mask_rows(block, rows);
     }
 }
@@ -416,6 +418,9 @@ void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const 
         const T* error = rows.error.data() + block.row;
         if (block.soft.any()) {
             T gap_bar(0);
+            if (block.joins())
+                equality_drift_adj(w, theta, x.v, k, block, &rows.beta_bar[block.row], bar.kinematics,
+                                   bar.theta, bar.v);
             soft_rows_adj(w, theta, x.v, contacts, block,
                           unilateral_gap(w, theta, block, x.q, contacts, rows), error, rows, bar.theta, bar.v,
                           gap_bar, error_bar);

@@ -8,6 +8,8 @@
 // errors. R of a contact's friction is divided by impratio. All edges of a pyramid have the error of the gap and
 //
 //   R = 2 mu^2 (1 + mu^2)/impratio c (1 - d)/d
+//
+// Connects and welds also count the acceleration by velocities: J a + dJ/dt v + R f = a_ref (equality_drift).
 #pragma once
 
 #include "solvers/rows/row_blocks.hpp"

@@ -115,18 +115,6 @@ void frame_angular_velocity_adj(const SensorInputs<T>&, const Sensor& s, const T
     bar.s.bar.V[s.body].ang += load3(y_bar);
 }
 
-// Acceleration of the body's point at p: A.lin + A.ang x p + omega x (V.lin + omega x p)
-template <class T> Vec3<T> point_acceleration(const Motion<T>& V, const Motion<T>& A, const Vec3<T>& p) {
-    return point_velocity(A, p) + V.ang.cross(point_velocity(V, p));
-}
-template <class T>
-void point_acceleration_adj(const Motion<T>& V, const Motion<T>& A, const Vec3<T>& p, const Vec3<T>& a_bar,
-                            Force<T>& V_bar, Force<T>& A_bar, Vec3<T>& p_bar) {
-    point_velocity_adj(A, p, a_bar, A_bar, p_bar);
-    V_bar.ang += point_velocity(V, p).cross(a_bar);
-    point_velocity_adj(V, p, Vec3<T>(a_bar.cross(V.ang)), V_bar, p_bar);
-}
-
 template <class T> void frame_linear_acceleration(const SensorInputs<T>& in, const Sensor& s, T* y) {
     write3(point_acceleration(in.k().V[s.body], in.scratch.A[s.body], sensor_frame(in, s).p), y);
 }

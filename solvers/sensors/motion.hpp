@@ -153,13 +153,11 @@ void equality_force_adj(const World& w, const T* theta, StepScratch<T>& s, const
         s.impulses.lambda_bar[block.row + r] += (r < 3 ? f_bar.lin[r] : f_bar.ang[r - 3]) / h;
 }
 
-inline bool is_joined(const RowBlock& b) { return b.kind == RowKind::connect || b.kind == RowKind::weld; }
-
 // Subtracts the wrenches of equalities: f at the anchor of a, -f at that of b, and the torques of welds.
 template <class T>
 void subtract_equalities(const World& w, const T* theta, const StepScratch<T>& s, SensorScratch<T>& out) {
     for (const RowBlock& block : s.rows.blocks) {
-        if (!is_joined(block)) continue;
+        if (!block.joins()) continue;
         const Equality& e = w.model.equalities[block.index];
         const EqualityEnds<T> ends = equality_ends(w, theta, s.kinematics, block.index);
         const Force<T> f = equality_force(w, theta, s, block), torque{f.ang, Vec3<T>::Zero()};
@@ -171,7 +169,7 @@ template <class T>
 void subtract_equalities_adj(const World& w, const T* theta, StepScratch<T>& s, const SensorScratch<T>& out,
                              T* theta_bar) {
     for (const RowBlock& block : s.rows.blocks) {
-        if (!is_joined(block)) continue;
+        if (!block.joins()) continue;
         const Equality& e = w.model.equalities[block.index];
         const EqualityEnds<T> ends = equality_ends(w, theta, s.kinematics, block.index);
         const Force<T> f = equality_force(w, theta, s, block);

@@ -77,8 +77,8 @@ struct VelocityProductPass : StagePass {
     Kinematics<double> k;
     Kinematics<D> k_dual;
     KinematicsBar<double> bar;
-    std::vector<Motion<D>> c;
-    std::vector<Force<double>> c_bar;
+    std::vector<Motion<D>> c, A;
+    std::vector<Force<double>> c_bar, A_bar;
     // axes and velocities of a free root's translation; V of a fixed body; the linear part of V of the two
     // prismatic ones
     static constexpr int inputs_without_effect = 3 * 6 + 3 + 6 + 2 * 3;
@@ -91,7 +91,9 @@ struct VelocityProductPass : StagePass {
           k_dual(m),
           bar(m),
           c(m.bodies.size()),
-          c_bar(m.bodies.size()) {
+          A(c),
+          c_bar(m.bodies.size()),
+          A_bar(c_bar) {
         const VecX<double> theta = m.layout.nominal(), q = random_configuration(m, g, r);
         kinematics(m, theta.data(), q.data(), v.data(), k);
         // not along axes of its own alone
@@ -101,14 +103,19 @@ struct VelocityProductPass : StagePass {
         in.add(k.V, k_dual.V, bar.V);
         in.add(v.data(), v_dual.data(), v_bar.data(), m.nv);
         out.add<Motion<double>>(c, c_bar);
+        out.add<Motion<double>>(A, A_bar);
     }
     void run_duals() override {
-        for (size_t i = 0; i < c.size(); ++i)
+        for (size_t i = 0; i < c.size(); ++i) {
             c[i] = velocity_product(m, static_cast<int>(i), k_dual, v_dual.data());
+            A[i] = bias_acceleration(m, static_cast<int>(i), k_dual, v_dual.data());
+        }
     }
     void run_adjoint() override {
-        for (size_t i = 0; i < c.size(); ++i)
+        for (size_t i = 0; i < c.size(); ++i) {
             velocity_product_adj(m, static_cast<int>(i), k, v.data(), c_bar[i], bar, v_bar.data());
+            bias_acceleration_adj(m, static_cast<int>(i), k, v.data(), A_bar[i], bar, v_bar.data());
+        }
     }
 };
 

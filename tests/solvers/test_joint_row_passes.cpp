@@ -233,6 +233,34 @@ struct EqualityRowsPass : JointRowStage {
     }
 };
 
+// Axes, poses, twists, velocities, anchors, time step -> drift of connects and welds.
+struct EqualityDriftPass : JointRowStage {
+    EqualityDriftPass(Rng& g, Regime r) : JointRowStage(g, r) {
+        add_axes_along_direction(g);
+        add_poses_along_direction(g);
+        in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.V, d.kinematics.V, s.bar.V); });
+        in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
+        for (const ParameterSlice& slice : {m.anchor_a, m.anchor_b})
+            add_parameters_along_direction(g, slice, 3);  // those in the world have no effect
+        add_parameters(w.time_step, 1);
+        for_each({RowKind::connect, RowKind::weld}, [&](const RowBlock& b) {
+            out.add<double>(d.rows.beta.data() + b.row, s.rows.beta_bar.data() + b.row, b.rows);
+        });
+    }
+    void run_duals() override {
+        for_each({RowKind::connect, RowKind::weld}, [&](const RowBlock& b) {
+            std::fill_n(&d.rows.beta[b.row], b.rows, D(0));
+            equality_drift(w, theta.data(), x.data() + w.nq(), d.kinematics, b, &d.rows.beta[b.row]);
+        });
+    }
+    void run_adjoint() override {
+        for_each({RowKind::connect, RowKind::weld}, [&](const RowBlock& b) {
+            equality_drift_adj(w, t.theta.data(), v(), s.kinematics, b, &s.rows.beta_bar[b.row], s.bar,
+                               theta_bar.data(), v_bar());
+        });
+    }
+};
+
 // All of these together.
 struct BlockRowsPass : JointRowStage {
     BlockRowsPass(Rng& g, Regime r) : JointRowStage(g, r) {
@@ -293,5 +321,6 @@ TEST_CASE("adjoint: dry_friction_row") { check_pass<DryFrictionRowPass>(1e-12); 
 TEST_CASE("adjoint: coupling_row") { check_pass<CouplingRowPass>(1e-12); }
 TEST_CASE("adjoint: equality_ends") { check_pass<EqualityEndsPass>(1e-12); }
 TEST_CASE("adjoint: equality_rows") { check_pass<EqualityRowsPass>(1e-12); }
+TEST_CASE("adjoint: equality_drift") { check_pass<EqualityDriftPass>(1e-12); }
 TEST_CASE("adjoint: block_rows") { check_pass<BlockRowsPass>(1e-12); }
 TEST_CASE("adjoint: equality_bias") { check_pass<EqualityBiasPass>(1e-12); }
