@@ -49,7 +49,7 @@ Json scene_of_model(const ImportedModel& model, const std::string& name) {
     return scene;
 }
 
-void put_on_ground(Json& scene, const Scene& read) {
+void complete_start(Json& scene, const Scene& read, bool placed) {
     const Model& m = read.world.model;
     VecX<double> q = read.x0.head(m.nq);
     if (!scene.contains("initial")) {
@@ -67,12 +67,12 @@ void put_on_ground(Json& scene, const Scene& read) {
             if (b.nv == 1 && q[b.q0] != read.x0[b.q0]) joints[b.joint_name] = q[b.q0];
         if (!joints.empty()) scene["initial"] = Json{{"joints", std::move(joints)}};
     }
-    if (scene.contains("ground") || scene.contains("shapes")) return;
+    if (placed || scene.contains("ground") || scene.contains("shapes")) return;
     const std::optional<double> lowest = lowest_point(read.world, read.theta, q);
-    const bool floats =
-        std::ranges::any_of(m.bodies, [](const Body& b) { return b.joint == JointType::free; });
-    if (floats && lowest) scene["models"][0]["position"] = Json::array({0, 0, drop_height - *lowest});
-    if (floats || !lowest || *lowest >= 0)
+    const bool drops =
+        lowest && std::ranges::any_of(m.bodies, [](const Body& b) { return b.joint == JointType::free; });
+    if (drops) scene["models"][0]["position"] = Json::array({0, 0, drop_height - *lowest});
+    if (drops || !lowest || *lowest >= 0)
         scene["ground"] = true;
     else
         scene["ground"] = Json{{"height", *lowest}};

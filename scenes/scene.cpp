@@ -182,7 +182,8 @@ Scene load_lone_model(const ImportedModel& model, const std::filesystem::path& f
     if (const auto whole = model.places.find(""); whole != model.places.end()) places[""] = whole->second;
     const std::string shown = file.string();
     Json scene = scene_of_model(model, instance_name(model.model, file));
-    put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, options));
+    complete_start(scene, read_scene(Node(scene, shown, &places), file, steps, options),
+                   !model.scene.empty());
     Scene out = read_scene(Node(scene, shown, &places), file, steps, options);
     out.warnings.insert(out.warnings.begin(), model.warnings.begin(), model.warnings.end());
     const Model& m = out.world.model;
@@ -193,9 +194,11 @@ Scene load_lone_model(const ImportedModel& model, const std::filesystem::path& f
         });
     };
     // of robots the warnings of the start tell
-    if (floats(6) && !floats(7) && !out.world.shapes.any_pair)
+    if (floats(6) && !floats(7) && m.equalities.empty() && !out.world.shapes.any_pair)
         out.warnings.push_back(
-            shown + ": no shape of the model collides with the ground, so the model falls; add shapes");
+            shown + (out.world.shapes.index("ground") >= 0
+                         ? ": no shape of the model collides with the ground, so the model falls; add shapes"
+                         : ": nothing of the file can hold its model, which falls; add a floor"));
     return checked(std::move(out));
 }
 

@@ -46,7 +46,7 @@ struct Scene {
 
 // Loads a scene by its path or name. Names are looked up in $COSTATE_SCENES, the source tree,
 // ../share/costate/scenes relative to the running program, and the configured installation folder. A model
-// file by itself (JSON, URDF, MJCF or SDFormat) is placed on level ground (scenes/lone_model.hpp). `steps` replaces
+// file by itself (JSON, URDF, MJCF or SDFormat) may be put on level ground (scenes/lone_model.hpp). `steps` replaces
 // "steps" of the scene; `steps_if_none` is used if the scene has no "steps"; without all three it is an
 // error. Throws SceneError.
 Scene load_scene(const std::string& path_or_name, std::optional<int> steps = {},

@@ -121,8 +121,9 @@ COSTATE_API int costate_version(int header);
 /* ---- Models ---- */
 
 /* Loads a scene in JSON, a URDF, MJCF or SDFormat file, or an included scene by name (also looked up in
- * $COSTATE_SCENES). A model by itself is placed above level ground. If memory runs out while a file is read,
- * the program may terminate, because the JSON library allocates memory when it frees values. */
+ * $COSTATE_SCENES). A URDF or JSON model by itself is placed above level ground; an MJCF file is taken as it is.
+ * If memory runs out while a file is read, the program may terminate, because the JSON library allocates memory
+ * when it frees values. */
 COSTATE_API int costate_model_load(const char* path, costate_model** model);
 COSTATE_API int costate_model_free(costate_model* model); /* null is allowed */
 /* A copy with parameters of its own, at first those that the model has; it shares the contents of the file. */

@@ -5,6 +5,26 @@
 #include "core/dynamics/measured_tendons.hpp"
 
 namespace costate {
+namespace {
+
+// A body that carries none and only slides, along axes of its frame, which is that of its inertia. MuJoCo does not
+// average over its directions (body_simple of mjModel).
+bool slides_alone(const Model& m, const VecX<double>& theta, const Kinematics<double>& k, int body) {
+    const MassProperties<double> own = mass_properties(m, theta.data(), body);
+    if (own.m <= 0 || !own.c.isZero(1e-12) || !own.I.isDiagonal(1e-12)) return false;
+    for (const Body& other : m.bodies)
+        if (other.parent == body) return false;
+    for (int i = body; i >= 0; i = m.bodies[i].parent) {
+        const Body& b = m.bodies[i];
+        if (b.nv > 1 || (b.nv == 1 && b.joint != JointType::prismatic)) return false;
+        if (b.nv == 1 && i != body && mass_properties(m, theta.data(), i).m > 0) return false;
+        if (b.nv == 1 && ((k.X[body].R.transpose() * k.S[b.v0].lin).array().abs() > 1e-14).count() != 1)
+            return false;
+    }
+    return m.bodies[body].last_dof >= 0;
+}
+
+}  // namespace
 
 InverseWeights inverse_weights(const Model& m, const VecX<double>& q) {
     const VecX<double> theta = m.layout.nominal(), at_rest = VecX<double>::Zero(m.nv);
@@ -31,6 +51,11 @@ InverseWeights inverse_weights(const Model& m, const VecX<double>& q) {
     for (size_t i = 0; i < m.bodies.size(); ++i) {
         const Vec3<double> com =
             k.X[i].R * mass_properties(m, theta.data(), static_cast<int>(i)).c + k.X[i].p;
+        if (slides_alone(m, theta, k, static_cast<int>(i))) {
+            out.translation.push_back(1 / mass_properties(m, theta.data(), static_cast<int>(i)).m);
+            out.rotation.push_back(0);
+            continue;
+        }
         double translation = 0, rotation = 0;
         for (int axis = 0; axis < 3; ++axis) {
             const Vec3<double> d = Vec3<double>::Unit(axis);

@@ -10,7 +10,7 @@ namespace costate {
 
 struct InverseWeights {
     // (bodies) mean of the diagonal of J M^-1 J^T, J of the centre of mass, 1/kg, and of the rotation,
-    // 1/(kg m^2)
+    // 1/(kg m^2); 1/m of a body that carries none and only slides along axes of its inertia
     std::vector<double> translation, rotation;
     // (nv) diagonal of M^-1, averaged over the rotations and over the translations of a joint with several
     std::vector<double> dof;

@@ -38,7 +38,8 @@ SUFFIXES = (".xml", ".urdf", ".sdf", ".world")
 COLUMNS = ["file", "result", "seconds", "dof", "shapes", "warnings", "physics", "message"]
 NOT_PHYSICS = re.compile(
     r"no body can move|^<material> |constraints are rigid|^integrator=|is a sensor that|measures a part|has a cutoff"
-    r"|at the start|start beyond|collides with the ground|has no colour|^visual mesh|is invisible|<skin>|<audio_source>"
+    r"|at the start|start beyond|collides with the ground|so they fall|which falls|has no colour|^visual mesh|is invisible"
+    r"|<skin>|<audio_source>"
     r"|second geometry|in <extension>|as its convex hull, as in MuJoCo|is inactive and is left out|places mocap bodies"
     r"|is in a disabled group|has an empty range|commas between|the full stop after"
     r"|is MuJoCo's estimate|is not UTF-8|a control character|is the second one of its two geoms"

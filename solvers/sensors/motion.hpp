@@ -133,24 +133,30 @@ void subtract_contacts_adj(const World& w, const T* theta, StepScratch<T>& s, co
     }
 }
 
-// The force of an equality on its body a, and the torque of a weld, world axes. J of its rows is that of unit
-// forces along the axes at the anchors, then of unit torques.
+// The force of an equality on its body a, and the torque of a weld, world axes: its rows are those of unit forces along
+// the axes at the anchors, then of torques about the axes of the error of its rotation.
 template <class T>
-Force<T> equality_force(const World& w, const T* theta, const StepScratch<T>& s, const RowBlock& block) {
+Force<T> equality_force(const World& w, const T* theta, const StepScratch<T>& s, const RowBlock& block,
+                        const EqualityEnds<T>& ends) {
     const T* lambda = s.impulses.lambda.data() + block.row;
     const T& h = w.h(theta);
-    Force<T> f = Force<T>::zero();
-    for (int r = 0; r < block.rows; ++r)
-        (r < 3 ? f.lin[r] : f.ang[r - 3]) = lambda[r] / h;
+    Force<T> f = {Vec3<T>::Zero(), load3(lambda) / h};
+    if (block.kind == RowKind::weld) f.ang = rotation_axes(ends.a, ends.b) * load3(lambda + 3) / h;
     return f;
 }
 template <class T>
 void equality_force_adj(const World& w, const T* theta, StepScratch<T>& s, const RowBlock& block,
-                        const Motion<T>& f_bar, T* theta_bar) {
+                        const EqualityEnds<T>& ends, const Motion<T>& f_bar, T* theta_bar, Force<T>& a_bar,
+                        Force<T>& b_bar) {
     const T& h = w.h(theta);
-    w.h(theta_bar) -= dot(f_bar, equality_force(w, theta, s, block)) / h;
-    for (int r = 0; r < block.rows; ++r)
-        s.impulses.lambda_bar[block.row + r] += (r < 3 ? f_bar.lin[r] : f_bar.ang[r - 3]) / h;
+    const T* lambda = s.impulses.lambda.data() + block.row;
+    T* lambda_bar = s.impulses.lambda_bar.data() + block.row;
+    w.h(theta_bar) -= dot(f_bar, equality_force(w, theta, s, block, ends)) / h;
+    add3<T>(lambda_bar, f_bar.lin / h);
+    if (block.kind != RowKind::weld) return;
+    const Vec3<T> torque_bar = f_bar.ang / h;
+    add3<T>(lambda_bar + 3, rotation_axes(ends.a, ends.b).transpose() * torque_bar);
+    rotation_axes_adj<T>(ends.a, ends.b, torque_bar * load3(lambda + 3).transpose(), a_bar, b_bar);
 }
 
 // Subtracts the wrenches of equalities: f at the anchor of a, -f at that of b, and the torques of welds.
@@ -160,7 +166,7 @@ void subtract_equalities(const World& w, const T* theta, const StepScratch<T>& s
         if (!block.joins()) continue;
         const Equality& e = w.model.equalities[block.index];
         const EqualityEnds<T> ends = equality_ends(w, theta, s.kinematics, block.index);
-        const Force<T> f = equality_force(w, theta, s, block), torque{f.ang, Vec3<T>::Zero()};
+        const Force<T> f = equality_force(w, theta, s, block, ends), torque{f.ang, Vec3<T>::Zero()};
         if (e.body_a >= 0) out.F[e.body_a] -= point_force(ends.a.p, f.lin) + torque;
         if (e.body_b >= 0) out.F[e.body_b] += point_force(ends.b.p, f.lin) + torque;
     }
@@ -172,20 +178,19 @@ void subtract_equalities_adj(const World& w, const T* theta, StepScratch<T>& s, 
         if (!block.joins()) continue;
         const Equality& e = w.model.equalities[block.index];
         const EqualityEnds<T> ends = equality_ends(w, theta, s.kinematics, block.index);
-        const Force<T> f = equality_force(w, theta, s, block);
+        const Force<T> f = equality_force(w, theta, s, block, ends);
         Motion<T> f_bar = Motion<T>::zero();
         const auto end = [&](int body, const Vec3<T>& p, const T& sign) {
             Vec3<T> p_bar = Vec3<T>::Zero();
-            if (body < 0) return p_bar;
+            if (body < 0) return Force<T>::zero();
             const Motion<T> W_bar = sign * out.F_bar[body];
             point_force_adj(p, f.lin, W_bar, p_bar, f_bar.lin);
             f_bar.ang += W_bar.ang;
-            return p_bar;
+            return point_force(p, p_bar);
         };
-        const Vec3<T> a_bar = end(e.body_a, ends.a.p, T(-1)), b_bar = end(e.body_b, ends.b.p, T(1));
-        equality_ends_adj(w, theta, s.kinematics, block.index, ends, point_force(ends.a.p, a_bar),
-                          point_force(ends.b.p, b_bar), s.bar, theta_bar);
-        equality_force_adj(w, theta, s, block, f_bar, theta_bar);
+        Force<T> a_bar = end(e.body_a, ends.a.p, T(-1)), b_bar = end(e.body_b, ends.b.p, T(1));
+        equality_force_adj(w, theta, s, block, ends, f_bar, theta_bar, a_bar, b_bar);
+        equality_ends_adj(w, theta, s.kinematics, block.index, ends, a_bar, b_bar, s.bar, theta_bar);
     }
 }
 

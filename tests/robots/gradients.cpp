@@ -1,4 +1,5 @@
 #include <ctime>
+#include <sstream>
 
 #include "tests/robots/robots.hpp"
 
@@ -124,11 +125,7 @@ Differences weighted(const Vector& weights, Differences fd) {
     return fd;
 }
 
-constexpr int large = 150;  // dofs from which the Jacobian of a step is left out
-
-}  // namespace
-
-CModel load_robot(const std::filesystem::path& file, const char* law, const std::string& search) {
+template <class Load> CModel loaded(const char* law, const std::string& search, const Load& load) {
     costate_load_options options{};
     options.size = sizeof options;
     options.law = law;
@@ -136,8 +133,33 @@ CModel load_robot(const std::filesystem::path& file, const char* law, const std:
     options.search = &folder;
     options.n_search = search.empty() ? 0 : 1;
     costate_model* model = nullptr;
-    check(costate_model_load_with(file.c_str(), &options, &model));
+    check(load(options, &model));
     return CModel(model);
+}
+
+constexpr int large = 150;  // dofs from which the Jacobian of a step is left out
+
+}  // namespace
+
+CModel load_robot(const std::filesystem::path& file, const char* law, const std::string& search) {
+    return loaded(law, search, [&](const costate_load_options& options, costate_model** model) {
+        return costate_model_load_with(file.c_str(), &options, model);
+    });
+}
+
+CModel load_on_ground(const std::filesystem::path& file, const char* law, const std::string& search) {
+    CModel alone = load_robot(file, law, search);
+    bool falls = false;
+    for (int i = 0; i < costate_model_count(alone.get(), COSTATE_WARNING); ++i)
+        falls |= alone.name(COSTATE_WARNING, i).find("so they fall") != std::string::npos;
+    if (!falls) return alone;
+    std::ostringstream scene;
+    scene << R"({"steps": 1, "ground": true, "models": [{"name": "robot", "position": [0, 0, 1], "file": )"
+          << file.filename() << "}]}";
+    const std::string text = scene.str(), beside = file.parent_path() / "scene.json";
+    return loaded(law, search, [&](const costate_load_options& options, costate_model** model) {
+        return costate_model_parse(text.data(), text.size(), "json", beside.c_str(), &options, model);
+    });
 }
 
 Falls::Falls(const CModel& model, unsigned long long seed, int per_fall)

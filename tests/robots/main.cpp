@@ -76,7 +76,7 @@ void look_at(const Options& o, const fs::path& file, Totals& totals, std::vector
     ++totals.files;
     std::string gradients = "\t\t\t\t\t\t\t\t\t", smooth;
     try {
-        CModel model = load_robot(file, o.law, o.search);
+        CModel model = load_on_ground(file, o.law, o.search);
         if (model.nv == 0) {
             ++totals.still;
             return;
@@ -147,7 +147,7 @@ int look_for_nan(const Options& o) {
     std::vector<fs::path> files;
     for (const fs::path& file : o.files) {
         try {
-            CModel model = load_robot(file, o.law, o.search);
+            CModel model = load_on_ground(file, o.law, o.search);
             if (model.nv == 0) continue;
             models.push_back(std::move(model));
             files.push_back(file);

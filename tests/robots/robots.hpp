@@ -9,9 +9,11 @@
 
 namespace costate::test {
 
-// A robot file by itself, on level ground. law: of contact, "rigid" or "mujoco". search: a folder to search for meshes and
-// included files; empty: none
+// A robot file by itself. law: of contact, "rigid" or "mujoco". search: a folder to search for meshes and included
+// files; empty: none
 CModel load_robot(const std::filesystem::path& file, const char* law, const std::string& search);
+// The same, above level ground if it falls otherwise.
+CModel load_on_ground(const std::filesystem::path& file, const char* law, const std::string& search);
 
 // Falls of a robot: random joint angles and activations near the start, random velocities, and controls that are random
 // in every step. States are those of steps with contact, up to `per_fall` of one fall, which takes 300 steps after the first

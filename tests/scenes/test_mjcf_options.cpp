@@ -138,6 +138,10 @@ TEST_CASE("MJCF options: which contacts there are, and which actuators") {
     REQUIRE(override.warnings.size() == 1);
     check_complaint(override.warnings[0], "m.xml:2: ", "contacts keep their own numbers", "give the numbers");
 
+    const MjcfText sleep = mjcf("<option><flag sleep='enable'/></option>" + cart);
+    REQUIRE(sleep.warnings.size() == 1);
+    check_complaint(sleep.warnings[0], "m.xml:2: ", "bodies do not sleep", "remove the flag");
+
     const Json actuators = mjcf("<option actuatorgroupdisable='0 3'/>" + cart +
                                 "<actuator><motor name='b' joint='hinge' group='2'/></actuator>")
                                .imported.model["actuators"];

@@ -306,6 +306,16 @@ TEST_CASE("a lone model is put on the ground") {
     const ImportedModel robot = import_text(urdf_robot(content));
     const Scene again = load_scene(folder.write("robot.json", robot.model.dump()).string(), 1);
     CHECK((again.x0 == floating.x0 && again.theta == floating.theta));
+    // one whose file describes its world stays where that puts it
+    const Scene world = parse_scene(
+        "<mujoco><worldbody><body name='b' pos='1 2 -3'><freejoint/><geom size='.1' mass='1'/>"
+        "<body><joint/><geom size='.1' mass='1'/></body></body></worldbody></mujoco>",
+        TextFormat::mjcf, "w.xml");
+    CHECK(world.x0.head<3>() == Vec3<double>(1, 2, -3));
+    CHECK(world.world.shapes.index("ground") < 0);
+    REQUIRE(world.warnings.size() == 1);
+    CHECK(world.warnings[0].find("so they fall") != std::string::npos);
+
     const std::string broken =
         folder.write("broken.json", R"({"bodies": [{"name": "b", "mass": -1}]})").string();
     CHECK(complaint([&] { load_scene(broken); }).find(broken + ":1:27#/bodies/0/mass") == 0);

@@ -37,6 +37,14 @@ const std::vector<KnownFlag>& known_flags() {
     return table;
 }
 
+// The features that a flag enables and that would change the motion.
+struct UnsupportedFlag {
+    const char *name, *consequence, *remedy;
+};
+constexpr UnsupportedFlag enabled_flags[] = {
+    {"override", "contacts keep their own numbers", "give the numbers to the geoms"},
+    {"sleep", "bodies do not sleep, nor start asleep", "remove the flag"}};
+
 template <class Use> void for_each_option(const MjcfFiles& files, Use use) {
     for (const XmlElement& e : files.children(files.root(), "option"))
         use(e);
@@ -64,10 +72,10 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
     MjcfFlags flags;
     for (const auto& [name, flag] : given) {
         const bool enabled = flag.choice({"disable", "enable"}) == 1;
-        if (enabled && name == "override")
-            warnings.add(flag.place(),
-                         "flag override=\"enable\" is not supported; contacts keep their own numbers",
-                         "give the numbers to the geoms");
+        for (const auto& [other, consequence, remedy] : enabled_flags)
+            if (enabled && name == other)
+                warnings.add(flag.place(), "flag " + name + "=\"enable\" is not supported: " + consequence,
+                             remedy);
         if (enabled) continue;
         const auto known = std::ranges::find(known_flags(), name, &KnownFlag::name);
         if (known == known_flags().end()) continue;  // does not affect the model

@@ -177,7 +177,8 @@ void say_falling(std::vector<std::string>& lines, const World& world, const VecX
     }
     const bool there = std::ranges::any_of(world.shapes.shapes, [](const Shape& s) { return s.body < 0; });
     say(lines, "robots float and no shape can hold them, so they fall:", found,
-        there ? "give them shapes that collide with those of the world" : "add \"ground\": true");
+        there ? "give them shapes that collide with those of the world"
+              : "add \"ground\": true to the scene, or a floor to the file");
 }
 
 }  // namespace

@@ -39,8 +39,11 @@ def weld():
     def step(x, v):
         poses, jacobians = robot.poses(x)
         (p, R), J = poses[3], jacobians[3]
-        turned = sum(numpy.cross(R0[:, k], R[:, k]) for k in range(3)) / 2
-        return bound(robot, x, v, J, numpy.append(p - p0, turned))
+        Q = R0.T @ R
+        w = numpy.sqrt(1 + numpy.trace(Q)) / 2  # of the quaternion of Q; the error of the rotation is twice its vector
+        e = numpy.array([Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1]]) / (2 * w)
+        axes = R0 @ (w * numpy.eye(3) + numpy.cross(numpy.eye(3), e) / 2)
+        return bound(robot, x, v, numpy.vstack([J[:3], axes.T @ J[3:]]), numpy.append(p - p0, e))
 
     apart = m.retract(q, 0.001 * random.normal(size=m.nv))
     return [("1 mm apart", *compared(m, robot, apart, v, step)),
