@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import unittest.mock
@@ -30,6 +31,12 @@ class Ranks(Cli):
     def setUp(self):
         super().setUp()
         self.batch = self.write("batch.json", json.dumps(BATCH))
+        # Open MPI's directories, apart from those of other runs: a run that ends can remove what another one has just made
+        sessions = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, sessions, ignore_errors=True)
+        environment = unittest.mock.patch.dict(ENVIRONMENT, TMPDIR=sessions)
+        environment.start()
+        self.addCleanup(environment.stop)
 
     def mpirun(self, n, *arguments, code=DONE, then=(), program=(PROGRAM,), by=(), **environment):
         """stdout, or on failure the line of costate on stderr.
@@ -304,7 +311,7 @@ class Ranks(Cli):
         many = ["--iterations", 1500, "--save", "run", "--save-every", 0]
         self.run_costate("optimize", self.batch, *many, "--out", "one")
         agent = self.folder / "agent"  # as ssh: HOST COMMAND..., but here
-        agent.write_text("#!/bin/sh\nshift\nexec sh -c \"$*\"\n")
+        agent.write_text("#!/bin/sh\nexport TMPDIR=$TMPDIR/$1\nmkdir $TMPDIR\nshift\nexec sh -c \"$*\"\n")
         agent.chmod(0o755)
         run = self.start(*many, mpi=("--mca", "plm_rsh_agent", agent, "--mca", "btl", "self,tcp", "--host", "a:2,b:2", "-n", "4"))
         self.wait_for("run")
