@@ -141,12 +141,21 @@ TEST_CASE("MuJoCo's law: the margin of a contact is the sum of both, as everywhe
     CHECK(gap("rigid") == doctest::Approx(0.01 - 0.02 - 0.004));
 }
 
-TEST_CASE("MJCF: a gap and a negative margin give a warning") {
+TEST_CASE("MJCF: a gap, a negative margin and one that leaves no range give a warning") {
     const auto warnings = [](const std::string& contact) {
         return mjcf("<worldbody><body><freejoint/>\n<geom size='.1' mass='1' " + contact +
                     "/></body></worldbody>")
             .warnings;
     };
+    const auto of_limit = [](const std::string& margin) {
+        return mjcf("<worldbody><body><joint axis='0 1 0' range='0 6' limited='true' margin='" + margin +
+                    "'/>\n<geom size='.1' mass='1'/></body></worldbody>")
+            .warnings;
+    };
+    CHECK(of_limit(".05").empty());  // of 6 degrees, 0.105 rad
+    REQUIRE(of_limit(".06").size() == 1);
+    CHECK(of_limit(".06")[0].find("leaves nothing of the range") != std::string::npos);
+
     CHECK(warnings("margin='.01' gap='0'").empty());
     const std::vector<std::string> gap = warnings("margin='.01' gap='.01'"),
                                    negative = warnings("margin='-.01'");

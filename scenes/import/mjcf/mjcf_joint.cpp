@@ -59,11 +59,11 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     if (joint.type != MjcfJointType::ball) joint.range = {lower, upper};
     if (!context.flags.limit) return;
     if (joint.type != MjcfJointType::ball) {
-        keep_margin(a, lower, upper);
+        keep_margin(context, a, lower, upper);
         joint.properties["limits"] = Json{lower - joint.ref, upper - joint.ref};
     } else if (upper < std::numbers::pi) {  // rotations have angles up to pi
         double least = -upper;
-        keep_margin(a, least, upper);
+        keep_margin(context, a, least, upper);
         joint.properties["greatest_angle"] = upper;
     }
     put_softness(context, a, "solreflimit", "solimplimit", "limit_", joint.properties);
@@ -132,12 +132,15 @@ std::pair<double, double> read_mjcf_range(const XmlAttribute& a) {
     return {x[0], x[1]};
 }
 
-void keep_margin(const MjcfAttributes& a, double& lower, double& upper) {
+void keep_margin(const MjcfContext& context, const MjcfAttributes& a, double& lower, double& upper) {
     const double margin = a.number_or("margin", 0);
-    if (lower + margin < upper - margin) {
-        lower += margin;
-        upper -= margin;
+    if (!(lower + margin < upper - margin)) {
+        context.warnings.add(a.find("margin")->place(), "leaves nothing of the range and is ignored",
+                             "give a margin smaller than half of the range");
+        return;
     }
+    lower += margin;
+    upper -= margin;
 }
 
 MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {

@@ -218,8 +218,9 @@ void put_friction(std::vector<MjcfBody>& bodies);
 bool is_limited(const MjcfAttributes& a, const char* limited, const char* range,
                 const MjcfCompiler& compiler);
 std::pair<double, double> read_mjcf_range(const XmlAttribute& a);
-// A limit pushes where less than its "margin" is left, and towards it: moves the ends by it.
-void keep_margin(const MjcfAttributes& a, double& lower, double& upper);
+// A limit pushes where less than its "margin" is left, and towards it: moves the ends by it. A margin that leaves no
+// range gives a warning.
+void keep_margin(const MjcfContext& context, const MjcfAttributes& a, double& lower, double& upper);
 
 // Writes the bodies into the model.
 void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out);

@@ -232,7 +232,7 @@ void put_limits(const MjcfContext& context, const MjcfAttributes& a, double offs
     const auto range = a.find("range");
     if (!range) a.element().fail("is limited but has no \"range\"", "add it or write limited=\"false\"");
     auto [lower, upper] = read_mjcf_range(*range);
-    keep_margin(a, lower, upper);
+    keep_margin(context, a, lower, upper);
     tendon["limits"] = {lower - offset, upper - offset};
     put_softness(context, a, "solreflimit", "solimplimit", "limit_", tendon);
 }
