@@ -42,8 +42,9 @@ enum class FrictionCone { elliptic, pyramidal };
 // What is implicit in a step, and in what order. semi_implicit: damping acts with the contacts, implicitly on
 // the diagonal. The others are integrators of MuJoCo: damping acts after the contacts
 // (solvers/step/late_damping.hpp), and that of the joints alone is implicit (Euler), or with the velocity gains
-// of their actuators (implicitfast). Both need ContactLaw::mujoco.
-enum class Integrator { semi_implicit, mujoco_euler, mujoco_implicitfast };
+// of their actuators (implicitfast), or none (explicit: Euler without MuJoCo's flag eulerdamp; rk4:
+// solvers/step/runge_kutta.hpp). They need ContactLaw::mujoco.
+enum class Integrator { semi_implicit, mujoco_euler, mujoco_implicitfast, mujoco_explicit, mujoco_rk4 };
 
 // Contact solvers: one row of the table below each.
 enum class SolverType { pgs, lcp, ncp, apgd };

@@ -58,9 +58,9 @@ bool machine_has([[maybe_unused]] int lanes) {
 
 int lane_width(const World& w) {
     const int chosen = chosen_width();
-    // a choice between two gradients contact by contact, or contacts of the reverse pass alone
+    // a choice between two gradients contact by contact, contacts of the reverse pass alone, or several stages
     if (w.settings.impact == Impact::elastic || w.settings.complementarity_aware ||
-        w.settings.felt_distance > 0)
+        w.settings.felt_distance > 0 || w.settings.integrator == Integrator::mujoco_rk4)
         return 1;
     return machine_has(chosen) ? chosen : 1;
 }

@@ -4,8 +4,8 @@
 //   v* = v + M^-1 (h (tau - c - B v) + J^T lambda)
 //   v+ = v + (M + h D)^-1 M (v* - v) = v* - z,   (M + h D) z = h D (v* - v)
 //
-// M has no damping here. D is the damping of joints, or B, which has the velocity gains of their actuators,
-// too. (MuJoCo's documentation, "Numerical integration", and mj_Euler in its engine_forward.c.)
+// M has no damping here. D is the damping of joints (mujoco_euler), or B, which has the velocity gains of
+// their actuators, too (mujoco_implicitfast), or zero (the others). (MuJoCo's documentation, "Numerical integration", and mj_Euler in its engine_forward.c.)
 #pragma once
 
 #include "core/dynamics/ltl.hpp"
@@ -32,7 +32,8 @@ template <class T>
 void postpone_damping(const World& w, const T* theta, const T* v, T* tau, T* B, LateDamping<T>& s) {
     for (int j = 0; j < w.nv(); ++j) {
         s.B[j] = B[j];
-        s.D[j] = w.settings.integrator == Integrator::mujoco_euler ? theta[w.model.damping.at(j)] : B[j];
+        if (w.settings.integrator == Integrator::mujoco_euler) s.D[j] = theta[w.model.damping.at(j)];
+        if (w.settings.integrator == Integrator::mujoco_implicitfast) s.D[j] = B[j];
         tau[j] -= B[j] * v[j];
         B[j] = T(0);
     }
@@ -44,10 +45,8 @@ void postpone_damping_adj(const World& w, const T* v, const LateDamping<T>& s, c
     for (int j = 0; j < w.nv(); ++j) {
         B_bar[j] = -v[j] * tau_bar[j];
         v_bar[j] -= s.B[j] * tau_bar[j];
-        if (w.settings.integrator == Integrator::mujoco_euler)
-            theta_bar[w.model.damping.at(j)] += s.D_bar[j];
-        else
-            B_bar[j] += s.D_bar[j];
+        if (w.settings.integrator == Integrator::mujoco_euler) theta_bar[w.model.damping.at(j)] += s.D_bar[j];
+        if (w.settings.integrator == Integrator::mujoco_implicitfast) B_bar[j] += s.D_bar[j];
     }
 }
 

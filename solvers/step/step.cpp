@@ -63,6 +63,9 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
                 mix(static_cast<std::uint64_t>((*x == 0 ? std::abs(code) : code) + 1));
             }
     }
+    if (s.runge_kutta)
+        for (const StepScratch<double>& later : s.runge_kutta->scratch)
+            mix(branch_hash(later));
     return hash;
 }
 
@@ -78,6 +81,12 @@ SolverOutcome solver_outcome(const World& w, const StepScratch<double>& s) {
     }
     for (const SolverStatus status : s.impulses.status)
         if (status == SolverStatus::unsolved) out.converged = false;
+    if (s.runge_kutta)
+        for (const StepScratch<double>& later : s.runge_kutta->scratch) {
+            const SolverOutcome of_stage = solver_outcome(w, later);
+            out.residual = std::max(out.residual, of_stage.residual);
+            out.converged = out.converged && of_stage.converged;
+        }
     return out;
 }
 
@@ -86,6 +95,9 @@ int solver_sweeps(const StepScratch<double>& s) {
     if (!s.impulses.status.empty()) return most;
     for (size_t i = 0; i < s.rows.islands.size(); ++i)
         most = std::max(most, s.impulses.tapes[i].sweeps);
+    if (s.runge_kutta)
+        for (const StepScratch<double>& later : s.runge_kutta->scratch)
+            most = std::max(most, solver_sweeps(later));
     return most;
 }
 

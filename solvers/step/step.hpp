@@ -6,12 +6,16 @@
 //   q+ = retract(q, h (v+ + w))                   w corrects positions: solvers/step/recovery.hpp
 //   activations+                                  forces read those of the start: core/dynamics/activation.hpp
 //
+// Integrator::mujoco_rk4 takes four of them: solvers/step/runge_kutta.hpp.
+//
 // M has h B on its diagonal throughout, unless damping acts after the contacts: then v+ of the third line is
 // v* of solvers/step/late_damping.hpp.
 //
 // A step is a pure function of (x, u, theta). It leaves its intermediates in the scratch, where `step_adj`
 // reads them. The backward pass runs the same compiled `step` from a stored state, then `step_adj`.
 #pragma once
+
+#include <memory>
 
 #include "core/dynamics/activation.hpp"
 #include "core/dynamics/compensation.hpp"
@@ -33,6 +37,7 @@
 namespace costate {
 
 template <class T> struct StepScratch;
+template <class T> struct RungeKutta;
 
 // For a step that is pulled back through two active sets: the covectors seeded by the objective, and the
 // covectors of (theta, x, u) from each active set.
@@ -123,7 +128,8 @@ template <class T> struct StepScratch {
     std::vector<T> inputs_bar;                                                // (nu) as inputs
     TwoActiveSets<T> two_active_sets;
     DistantContacts<T> distant_contacts;
-    StageClock* clock = nullptr;  // times the stages of `step`, if it is set
+    std::unique_ptr<RungeKutta<T>> runge_kutta;  // of Integrator::mujoco_rk4, after the first step
+    StageClock* clock = nullptr;                 // times the stages of `step`, if it is set
     // Of a step on dual numbers: the same step on doubles (solvers/step/tangent_step.hpp), or null
     const StepScratch<double>* found = nullptr;
 
@@ -157,15 +163,15 @@ template <class T> bool has_elastic_gradient(const World& w, const StepScratch<T
            std::ranges::any_of(s.rows.blocks, [&](const RowBlock& b) { return bounces(b, s.impulses); });
 }
 
-// v+, the velocity after the step.
+// v+, the velocity after the step; of a stage with Integrator::mujoco_rk4.
 template <class T> const std::vector<T>& v_after(const World& w, const StepScratch<T>& s) {
     return w.damps_late() ? s.late_damping.v : s.v_next;
 }
 
-// True if q+ = retract(q, h v+) and is pulled back as this function: without located impacts, recovery or the
-// gradient of an elastic impact.
+// True if q+ = retract(q, h v+) and is pulled back as this function: without located impacts, recovery, the
+// gradient of an elastic impact or several stages.
 template <class T> bool displacement_is_h_v(const World& w, const StepScratch<T>& s) {
-    return !s.rows.located && !s.rows.recovers && !has_elastic_gradient(w, s);
+    return !s.rows.located && !s.rows.recovers && !has_elastic_gradient(w, s) && !s.runge_kutta;
 }
 
 // Computes poses and velocities at a state without a step, for the objective at the last state of a rollout.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "solvers/step/distant_contacts.hpp"
+#include "solvers/step/runge_kutta.hpp"
 #include "solvers/step/step.hpp"
 
 namespace costate {
@@ -39,6 +40,9 @@ template <class T> StepScratch<T>::StepScratch(StepScratch&&) = default;
 template <class T> StepScratch<T>::~StepScratch() = default;
 
 template <class T> void StepScratch<T>::clear_bars() {
+    if (runge_kutta)
+        for (StepScratch& later : runge_kutta->scratch)
+            later.clear_bars();
     bar.set_zero();
     contacts.points_bar.assign(contacts.points.size(), ContactPointBar<T>::zero());
     rows.J_bar.assign(rows.J.size(), T(0));
@@ -118,9 +122,8 @@ void choose_waiting_blocks(const World& w, const T* theta, const StateView<T>& x
     hold_back_blocks(w, theta, x, s.v_free.data(), s.kinematics, s.contacts, s.rows);
 }
 
-}  // namespace
-
-template <class T> void step(const World& w, const StepInputs<T>& in, StepScratch<T>& s, T* x_next) {
+// A whole step, or a stage of one.
+template <class T> void step_once(const World& w, const StepInputs<T>& in, StepScratch<T>& s, T* x_next) {
     const auto& [theta, x, u, wrenches] = in;
     const StateView<T> at(w, x);
     const T *q = at.q, *v = at.v, &h = w.h(theta),
@@ -203,8 +206,6 @@ template <class T> void step(const World& w, const StepInputs<T>& in, StepScratc
     keep_impulses(w, s.contacts, s.rows, s.impulses, x_next + w.own_nx());
     lap(Stage::motion);
 }
-
-namespace {
 
 // Adjoint of q+ = retract(q, displacement) with displacement = h (v+ + w) - impact_displacement. Leaves the
 // covector of v+ and of w in s.displacement_bar.
@@ -405,20 +406,55 @@ void pull_back_both_active_sets(const World& w, const StepInputs<T>& in, StepScr
     sets.larger().add_to(bar);
 }
 
-}  // namespace
-
+// Reverse of step_once.
 template <class T>
-void step_adj(const World& w, const StepInputs<T>& in, StepScratch<T>& s, const T* x_next_bar,
-              const StepInputBars<T>& bar) {
+void pull_back_once(const World& w, const StepInputs<T>& in, StepScratch<T>& s, const T* x_next_bar,
+                    const StepInputBars<T>& bar) {
     if (w.settings.complementarity_aware && has_implicit_gradient(w, s) && !s.rows.islands.empty())
         return pull_back_both_active_sets(w, in, s, x_next_bar, bar);
     pull_back_step(w, in, s, x_next_bar, ContactLabels::solved, w.settings.felt_distance > 0, bar);
 }
 
+// The later stages of Runge-Kutta's method. Those of a step on dual numbers follow those of the step on doubles.
+template <class T> void prepare_stages(const World& w, StepScratch<T>& s) {
+    if (!s.runge_kutta) s.runge_kutta = std::make_unique<RungeKutta<T>>(w);
+    for (size_t i = 0; i < s.runge_kutta->scratch.size(); ++i) {
+        StepScratch<T>& later = s.runge_kutta->scratch[i];
+        later.clock = s.clock;
+        if (s.found == nullptr) continue;
+        later.found = &s.found->runge_kutta->scratch[i];
+        later.impulses.found = &later.found->impulses;
+    }
+}
+
+}  // namespace
+
+template <class T> void step(const World& w, const StepInputs<T>& in, StepScratch<T>& s, T* x_next) {
+    if (w.settings.integrator != Integrator::mujoco_rk4) return step_once(w, in, s, x_next);
+    prepare_stages(w, s);
+    runge_kutta(w, in, s, x_next, [&](const StepInputs<T>& stage, StepScratch<T>& scratch, T* unused) {
+        step_once(w, stage, scratch, unused);
+    });
+}
+
+template <class T>
+void step_adj(const World& w, const StepInputs<T>& in, StepScratch<T>& s, const T* x_next_bar,
+              const StepInputBars<T>& bar) {
+    if (w.settings.integrator != Integrator::mujoco_rk4) return pull_back_once(w, in, s, x_next_bar, bar);
+    runge_kutta_adj(w, in, s, x_next_bar, bar,
+                    [&](const StepInputs<T>& stage, StepScratch<T>& scratch, const T* no_bar,
+                        const StepInputBars<T>& bars) { pull_back_once(w, stage, scratch, no_bar, bars); });
+}
+
 template <class T>
 void step_adj_as_solved(const World& w, const StepInputs<T>& in, StepScratch<T>& s, const T* x_next_bar,
                         const StepInputBars<T>& bar) {
-    pull_back_step(w, in, s, x_next_bar, ContactLabels::solved, false, bar);
+    const auto pull_back = [&](const StepInputs<T>& inputs, StepScratch<T>& scratch, const T* next_bar,
+                               const StepInputBars<T>& bars) {
+        pull_back_step(w, inputs, scratch, next_bar, ContactLabels::solved, false, bars);
+    };
+    if (w.settings.integrator != Integrator::mujoco_rk4) return pull_back(in, s, x_next_bar, bar);
+    runge_kutta_adj(w, in, s, x_next_bar, bar, pull_back);
 }
 
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {

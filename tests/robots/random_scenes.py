@@ -49,7 +49,9 @@ def random_scene(draw, file):
     contact, ground = {}, {"friction": draw.choice((0, 0.3, 1)), "normal": [draw.uniform(-0.2, 0.2), 0, 1]}
     if soft:
         contact = {"law": "mujoco", "cone": draw.choice(("elliptic", "pyramidal")), "impratio": draw.choice((1, 5))}
-        solver["integrator"] = draw.choice(("semi_implicit", "mujoco_euler", "mujoco_implicitfast"))
+        solver["integrator"] = draw.choice(
+            ("semi_implicit", "mujoco_euler", "mujoco_implicitfast", "mujoco_explicit", "mujoco_rk4"))
+        solver["warm_start"] = solver["warm_start"] and solver["integrator"] != "mujoco_rk4"
     else:
         contact = {"compliance": draw.choice((1e-6, 1e-3, 0.1)), "erp": draw.choice((0, 0.2, 1))}
         solver["gyroscopic"] = draw.choice(("explicit", "midpoint"))

@@ -169,6 +169,12 @@ TEST_CASE(
     CHECK(lines("", {}).size() == 1);
     CHECK(lines("", ContactLaw::rigid).size() == 1);
     CHECK(lines("", ContactLaw::mujoco).empty());
+    const std::string staged = "<option integrator='RK4'/>",
+                      filter = "<actuator><general joint='slider' dyntype='filter' dynprm='.1'/></actuator>";
+    CHECK(lines(staged, ContactLaw::mujoco).empty());
+    REQUIRE(lines(staged + filter, ContactLaw::mujoco).size() == 1);
+    CHECK(lines(staged + filter, ContactLaw::mujoco)[0].find("for activations of actuators") !=
+          std::string::npos);
     const std::string noslip = "<option noslip_iterations='4'/>";
     CHECK(lines(noslip, ContactLaw::rigid).size() == 1);
     REQUIRE(lines(noslip, ContactLaw::mujoco).size() == 1);
@@ -197,7 +203,11 @@ TEST_CASE(
         return scene.value(Json::json_pointer("/solver/integrator"), "");
     };
     CHECK(integrator("", ContactLaw::mujoco) == "mujoco_euler");
-    CHECK(integrator("<option integrator='RK4'/>", ContactLaw::mujoco) == "mujoco_euler");
+    CHECK(integrator("<option integrator='RK4'/>", ContactLaw::mujoco) == "mujoco_rk4");
+    const std::string late = "<flag eulerdamp='disable'/></option>";
+    CHECK(integrator("<option>" + late, ContactLaw::mujoco) == "mujoco_explicit");
+    CHECK(integrator("<option integrator='implicitfast'>" + late, ContactLaw::mujoco) ==
+          "mujoco_implicitfast");
     for (const std::string given : {"implicit", "implicitfast"})
         CHECK(integrator("<option integrator='" + given + "'/>", ContactLaw::mujoco) ==
               "mujoco_implicitfast");

@@ -57,6 +57,14 @@ TEST_CASE("MuJoCo's law: what is wrong in it") {
         doctest::Contains("no restitution"));
     CHECK_THROWS_WITH(changed({{"/solver", R"({"integrator": "mujoco_euler"})"}}),
                       doctest::Contains("needs MuJoCo's law"));
+    CHECK_THROWS_WITH(changed({{"/contact", R"({"law": "mujoco"})"},
+                               {"/solver", R"({"integrator": "mujoco_rk4", "warm_start": true})"}}),
+                      doctest::Contains("warm_start"));
+    CHECK_THROWS_WITH(
+        changed({{"/contact", R"({"law": "mujoco"})"},
+                 {"/solver", R"({"integrator": "mujoco_rk4"})"},
+                 {"/models/0/model/actuators/0/dynamics", R"({"type": "filter", "time_constant": 0.1})"}}),
+        doctest::Contains("no stages for the dynamics"));
 }
 
 TEST_CASE("MJCF: softness, mixing and condim are kept unless they are MuJoCo's defaults") {
@@ -166,7 +174,7 @@ TEST_CASE("MJCF: a gap, a negative margin and one that leaves no range give a wa
 
 // Coordinates after n steps of MuJoCo 2.2.2 with Newton's method to 1e-14, with elliptic cones where nothing else is
 // said. Its steps take gyroscopic torques explicitly. Without velocity products, its `implicit` is `implicitfast`.
-// Those with connects and welds, and of bodies that only slide, are of MuJoCo 3.12.1.
+// Those with connects and welds, of bodies that only slide, and of explicit damping and Runge-Kutta's method are of MuJoCo 3.12.1.
 TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
     struct Motion {
         const char* what;
@@ -299,7 +307,44 @@ TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
          "<keyframe><key name='home' qpos='-.1 .2 .01'/></keyframe>",
          100,
          {-0.285140655499239, 0.146993249685021, 0.0317354299175063},
-         "mujoco_implicitfast"}};
+         "mujoco_implicitfast"},
+        {"slides whose damping is explicit",
+         "<option timestep='.005'/><worldbody><geom type='plane' size='1 1 1'/>"
+         "<body pos='0 0 .5'><joint name='a' type='slide' axis='0 0 1' damping='8'/>"
+         "<joint name='b' type='slide' axis='1 0 .4' damping='5'/><geom size='.1' mass='1'/>"
+         "<body pos='.1 0 -.2'><joint name='c' type='slide' axis='0 .3 1' damping='3'/>"
+         "<geom size='.1' mass='2'/></body></body></worldbody>"
+         "<actuator><position joint='b' kp='20'/><velocity joint='c' kv='2'/></actuator>"
+         "<keyframe><key name='home' qpos='-.1 .2 .01'/></keyframe>",
+         100,
+         {-0.254374285187587, 0.159327758300457, -0.00524991067810933},
+         "mujoco_explicit"},
+        {"the same by Runge-Kutta's method",
+         "<option timestep='.005'/><worldbody><geom type='plane' size='1 1 1'/>"
+         "<body pos='0 0 .5'><joint name='a' type='slide' axis='0 0 1' damping='8'/>"
+         "<joint name='b' type='slide' axis='1 0 .4' damping='5'/><geom size='.1' mass='1'/>"
+         "<body pos='.1 0 -.2'><joint name='c' type='slide' axis='0 .3 1' damping='3'/>"
+         "<geom size='.1' mass='2'/></body></body></worldbody>"
+         "<actuator><position joint='b' kp='20'/><velocity joint='c' kv='2'/></actuator>"
+         "<keyframe><key name='home' qpos='-.1 .2 .01'/></keyframe>",
+         60,
+         {-0.231124784149874, 0.160095702790718, -0.0298586301428169},
+         "mujoco_rk4"},
+        {"links that fall and slide, by Runge-Kutta's method",
+         "<option timestep='.004'/><worldbody><geom type='plane' size='1 1 1' friction='.6'/>"
+         "<body name='torso' pos='0 0 .5'><freejoint/><geom type='capsule' fromto='-.2 0 0 .2 0 0' "
+         "size='.05' mass='1'/>"
+         "<body pos='.2 0 0'><joint axis='0 1 0' damping='.02' range='-50 40' limited='true'/>"
+         "<geom type='capsule' fromto='0 0 0 .1 0 -.3' size='.04' mass='.4'/><body pos='.1 0 -.3'>"
+         "<joint type='ball' damping='.002'/><geom type='capsule' fromto='0 0 0 .2 .1 0' size='.03' "
+         "mass='.3'/>"
+         "</body></body></body></worldbody><keyframe><key name='home' qpos='0 0 .5 .9 .3 .2 .1 .2 1 0 0 0' "
+         "qvel='1 .5 0 1 2 -3 1 .5 -.2 .3'/></keyframe>",
+         60,
+         {0.266191707848909, 0.109719752522095, 0.23156970828137, 0.849292920462976, 0.164299105790917,
+          0.482515306243656, -0.137427502081515, 0.766120502447321, 0.845584987640919, -0.0564044230036683,
+          -0.340852418961181, 0.406969529854806},
+         "mujoco_rk4"}};
     for (const Motion& motion : motions) {
         CAPTURE(motion.what);
         Json json = mjcf(motion.inside).scene_json();
@@ -313,4 +358,23 @@ TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
             CHECK(std::abs((i >= 3 ? turn : 1) * x[static_cast<Eigen::Index>(i)] - motion.q[i]) < 1e-10);
         }
     }
+}
+
+// Rotations of free and ball joints would be of second order, as MuJoCo's.
+TEST_CASE("MuJoCo's law: half the time step has a sixteenth of the error by Runge-Kutta's method") {
+    Json json =
+        mjcf(
+            "<worldbody><body pos='0 0 2'><joint axis='0 1 0' damping='.1'/><geom size='.1' pos='.3 0 0' "
+            "mass='1'/><body pos='.5 0 0'><joint axis='1 2 0' stiffness='3'/><geom size='.1' pos='.1 .4 0' "
+            "mass='2'/></body></body></worldbody>")
+            .scene_json();
+    json["contact"]["law"] = "mujoco";
+    json["solver"]["integrator"] = "mujoco_rk4";
+    const auto after = [&](int steps) {  // 0.4 s
+        json["time_step"] = 0.4 / steps;
+        return simulated(scene_from_json(json, "m.json"), steps);
+    };
+    const VecX<double> truth = after(640);
+    const double ratio = (after(20) - truth).norm() / (after(40) - truth).norm();
+    CHECK((ratio > 14 && ratio < 18));
 }

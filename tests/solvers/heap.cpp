@@ -199,7 +199,8 @@ int run(const ToyState& t) {
     x[0] = t.x;
     const auto type = [&](int shape) { return static_cast<size_t>(w.shapes.shapes[shape].type); };
     int contacts = 0;
-    for (const bool count : {false, true}) {
+    // not counted twice: ncp swaps arrays of its scratch, which both grow
+    for (const bool count : {false, false, true}) {
         counting = count;
         for (size_t k = 0; k < steps; ++k) {
             step(w, {t.theta.data(), x[k].data(), t.u.data()}, s, x[k + 1].data());
@@ -214,11 +215,12 @@ int run(const ToyState& t) {
         }
         counting = false;
     }
-    return contacts / 2;
+    return contacts / 3;
 }
 
-// Visits every combination of solver, gradient, impact, complementarity-aware gradient and warm start. The
-// states have no singular active set, whose least-squares solution allocates.
+// Visits every combination of solver, gradient, impact, complementarity-aware gradient and warm start, and by
+// MuJoCo's law of solver and integrator. The states have no singular active set, whose least-squares solution
+// allocates.
 template <class Visit> void for_each_setting(const Visit& visit) {
     Settings s = test::sweeping();
     for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp, SolverType::apgd})
@@ -233,6 +235,16 @@ template <class Visit> void for_each_setting(const Visit& visit) {
                         s.warm_start = warm;
                         visit(s);
                     }
+    s = test::soft_sweeping(FrictionCone::elliptic);
+    s.relaxed = true;
+    for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp, SolverType::apgd})
+        for (const Integrator integrator :
+             {Integrator::semi_implicit, Integrator::mujoco_euler, Integrator::mujoco_implicitfast,
+              Integrator::mujoco_explicit, Integrator::mujoco_rk4}) {
+            s.solver = solver;
+            s.integrator = integrator;
+            visit(s);
+        }
 }
 
 // True if contacts of every moving type with every moving type, with a plane and with terrain have occurred.
@@ -347,10 +359,10 @@ int main() {
         const long before = calls;
         run(toy_contact_state(1 + combinations % 3, settings));
         if (calls > before)
-            std::printf("%ld allocations by %s, gradient %d, impact %d%s%s\n", calls - before,
+            std::printf("%ld allocations by %s, gradient %d, impact %d, integrator %d%s%s\n", calls - before,
                         solver_kind(settings.solver).name, static_cast<int>(settings.gradient),
-                        static_cast<int>(settings.impact), settings.complementarity_aware ? ", aware" : "",
-                        settings.warm_start ? ", warm" : "");
+                        static_cast<int>(settings.impact), static_cast<int>(settings.integrator),
+                        settings.complementarity_aware ? ", aware" : "", settings.warm_start ? ", warm" : "");
         ++combinations;
     });
     std::printf("%ld allocations by %d combinations of settings\n", calls - with_activations, combinations);

@@ -117,8 +117,9 @@ struct LateSensorPass : StepSensorPass {
     }
 };
 
-template <class Check> void for_both_integrators(const Check& check) {
-    for (const Integrator each : {Integrator::mujoco_euler, Integrator::mujoco_implicitfast}) {
+template <class Check> void for_each_integrator(const Check& check) {
+    for (const Integrator each : {Integrator::mujoco_euler, Integrator::mujoco_implicitfast,
+                                  Integrator::mujoco_explicit, Integrator::mujoco_rk4}) {
         CAPTURE(static_cast<int>(each));
         integrator = each;
         check();
@@ -128,7 +129,7 @@ template <class Check> void for_both_integrators(const Check& check) {
 }  // namespace
 
 TEST_CASE("adjoint: postpone_damping") {
-    for_both_integrators([] { check_pass<PostponeDampingPass>(1e-12); });
+    for_each_integrator([] { check_pass<PostponeDampingPass>(1e-12); });
 }
 TEST_CASE("adjoint: damp_late") {
     integrator = Integrator::mujoco_euler;
@@ -136,12 +137,12 @@ TEST_CASE("adjoint: damp_late") {
 }
 
 TEST_CASE("late damping: the adjoint of sensors") {
-    for_both_integrators([] { check_pass<LateSensorPass>(1e-7); });
+    for_each_integrator([] { check_pass<LateSensorPass>(1e-7); });
 }
 
 // All parameters, the state and the controls; by every solver.
 TEST_CASE("late damping: the adjoint of a step is the transpose of its derivative by dual numbers") {
-    for_both_integrators([] {
+    for_each_integrator([] {
         for (const SolverType solver :
              {SolverType::pgs, SolverType::lcp, SolverType::ncp, SolverType::apgd}) {
             int compared = 0;
@@ -165,7 +166,7 @@ TEST_CASE("late damping: the adjoint of a step is the transpose of its derivativ
 }
 
 TEST_CASE("late damping: the rows of Jacobians are adjoints, also by parameters") {
-    for_both_integrators([] {
+    for_each_integrator([] {
         for (unsigned seed = 1; seed <= 12; ++seed) {
             CAPTURE(seed);
             const ToyState t = late_state(seed, seed % 3 == 0 ? SolverType::lcp : SolverType::ncp);

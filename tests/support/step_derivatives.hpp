@@ -2,7 +2,7 @@
 #pragma once
 
 #include "solvers/step/jacobian.hpp"
-#include "solvers/step/step.hpp"
+#include "solvers/step/runge_kutta.hpp"
 #include "tests/support/toy_worlds.hpp"
 
 namespace costate::test {
@@ -128,6 +128,8 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
             if (a != b && !between_zeros) return false;
         }
     }
+    for (int i = 1; s.runge_kutta && i < rk_stages; ++i)
+        if (!same_branches(s.runge_kutta->scratch[i - 1], d.runge_kutta->scratch[i - 1])) return false;
     return true;
 }
 

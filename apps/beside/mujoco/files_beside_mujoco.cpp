@@ -3,9 +3,9 @@
 //
 // Both start at keyframe 0, or where the file starts, and make N steps of the file's size with the controls of
 // the keyframe, or 0: MuJoCo with semi-implicit Euler and the solver and tolerance of the file, costate with
-// its default solver and rigid contacts, or with --law by MuJoCo's law. Each figure is the median of five runs,
-// which alternate between the two. Contacts are the largest numbers in a run; for costate, of those with an
-// impulse.
+// its default solver and rigid contacts; with --law both by MuJoCo's law and the integrator of the file. Each
+// figure is the median of five runs, which alternate between the two. Contacts are the largest numbers in a
+// run; for costate, of those with an impulse.
 #include <costate.h>
 #include <mujoco/mujoco.h>
 
@@ -44,11 +44,13 @@ template <class Call> double time_per_step(int steps, const Call& call) {
 
 class MuJoCo {
 public:
-    explicit MuJoCo(const std::string& file) {
+    MuJoCo(const std::string& file, bool by_law) {
         char error[1000] = "";
         model_.reset(mj_loadXML(file.c_str(), nullptr, error, sizeof error));
         if (!model_) throw std::runtime_error(std::string("MuJoCo: ") + error);
-        model_->opt.integrator = mjINT_EULER;
+        // costate's integrator: by MuJoCo's law the file's
+        if (!by_law || (model_->opt.integrator == mjINT_RK4 && model_->na > 0))
+            model_->opt.integrator = mjINT_EULER;
         data_.reset(mj_makeData(model_.get()));
     }
     Vector controls() const {
@@ -151,7 +153,7 @@ private:
 };
 
 void compare(const std::string& file, int steps, const char* law) {
-    MuJoCo other(file);
+    MuJoCo other(file, std::strcmp(law, "mujoco") == 0);
     Costate ours(file, steps, law, other.controls());
     Vector theirs, forward, both;
     for (int k = 0; k < runs; ++k) {

@@ -41,12 +41,7 @@ std::vector<Vector> run_mujoco(const std::string& file, double seconds, Start& s
     const std::unique_ptr<mjModel, decltype(&mj_deleteModel)> m(
         mj_loadXML(file.c_str(), nullptr, error, sizeof error), mj_deleteModel);
     if (!m) throw std::runtime_error(std::string("MuJoCo: ") + error);
-#if mjVERSION_HEADER >= 300
-    if (m->opt.integrator != mjINT_IMPLICIT && m->opt.integrator != mjINT_IMPLICITFAST)
-#else
-    if (m->opt.integrator != mjINT_IMPLICIT)
-#endif
-        m->opt.integrator = mjINT_EULER;
+    if (m->opt.integrator == mjINT_RK4 && m->na > 0) m->opt.integrator = mjINT_EULER;
     m->opt.solver = mjSOL_NEWTON;
     m->opt.tolerance = 1e-12;
     m->opt.iterations = 500;

@@ -117,9 +117,9 @@ ImportedModel import_nested(const XmlDocument& document, const ImportOptions& op
     read_contacts(context, index, out);
     read_sensors(context, index, out);
     put_keyframes(context, index, controls, out);
-    if (outer == nullptr) read_option(context, out.scene);
     if (context.flags.medium) put_drag_boxes(bodies, out);
     read_attachments(context, options, bodies, depth, out);
+    if (outer == nullptr) read_option(context, out.model.value("actuators", Json::array()), out.scene);
     return out;
 }
 

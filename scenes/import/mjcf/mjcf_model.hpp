@@ -246,7 +246,7 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
 void read_contacts(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 std::set<std::string> paired_geoms(const MjcfFiles& files);
 MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings);
-void read_option(const MjcfContext& context, Json& scene);
+void read_option(const MjcfContext& context, const Json& actuators, Json& scene);
 void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const MjcfControls& controls,
                    ImportedModel& out);
 

@@ -30,7 +30,6 @@ const std::vector<KnownFlag>& known_flags() {
         {"clampctrl", {&F::clampctrl}, nullptr},
         {"actuation", {&F::actuation}, "leaves out all actuators"},
         {"filterparent", {}, "is not supported: a body never collides with its parent"},
-        {"eulerdamp", {}, "is not supported: joint damping is implicit"},
         {"refsafe",
          {},
          "is not supported: by MuJoCo's law, time constants of solref are at least two time steps"}};
@@ -99,10 +98,13 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
 
 // Reads time step, gravity, medium, and cone and integrator of MuJoCo's law. Warns of unsupported integrators;
 // solver settings are ignored.
-void read_option(const MjcfContext& context, Json& scene) {
+void read_option(const MjcfContext& context, const Json& actuators, Json& scene) {
+    const bool activated =
+        std::ranges::any_of(actuators, [](const Json& actuator) { return actuator.contains("dynamics"); });
     Json medium = Json::object();
     std::optional<bool> pyramid;  // MuJoCo's default
     std::string integrator = "Euler";
+    std::optional<XmlAttribute> eulerdamp;
     for_each_option(context.files, [&](const XmlElement& e) {
         if (const auto a = e.find("timestep")) scene["time_step"] = a->positive();
         if (const auto a = e.find("gravity")) scene["gravity"] = to_json(a->vec3());
@@ -116,18 +118,34 @@ void read_option(const MjcfContext& context, Json& scene) {
         for (const char* quantity : {"density", "viscosity"})
             if (const auto a = e.find(quantity)) medium[quantity] = a->nonnegative();
         if (const auto a = e.find("wind")) medium["wind"] = to_json(a->vec3());
+        for (const XmlElement& flag : context.files.children(e, "flag"))
+            if (const auto a = flag.find("eulerdamp")) eulerdamp.emplace(*a);
         if (const auto a = e.find("integrator")) {
             integrator = a->text();
-            if (integrator != "Euler" && integrator != "implicitfast")  // dampers and gains are implicit
+            const bool staged = context.law == ContactLaw::mujoco && integrator == "RK4";
+            if (staged && activated)
+                context.warnings.add(
+                    a->place(),
+                    "integrator=\"RK4\" is not supported for activations of actuators: a step is "
+                    "semi-implicit Euler, of first order",
+                    "use a smaller timestep where that matters");
+            else if (!staged && integrator != "Euler" && integrator != "implicitfast")
                 context.warnings.add(a->place(),
                                      "integrator=\"" + integrator +
                                          "\" is not supported: a step is semi-implicit Euler, of first order",
                                      "use a smaller timestep where that matters");
         }
     });
+    const bool explicit_damping = eulerdamp && eulerdamp->choice({"disable", "enable"}) == 0;
+    if (explicit_damping && context.law == ContactLaw::rigid)
+        context.warnings.add(eulerdamp->place(),
+                             "flag eulerdamp=\"disable\" is not supported: joint damping is implicit",
+                             "remove the flag, or use MuJoCo's law");
     if (context.law == ContactLaw::mujoco)
-        scene["solver"]["integrator"] =
-            integrator.starts_with("implicit") ? "mujoco_implicitfast" : "mujoco_euler";
+        scene["solver"]["integrator"] = integrator.starts_with("implicit")  ? "mujoco_implicitfast"
+                                        : integrator == "RK4" && !activated ? "mujoco_rk4"
+                                        : explicit_damping                  ? "mujoco_explicit"
+                                                                            : "mujoco_euler";
     if (pyramid || context.law == ContactLaw::mujoco)
         scene["contact"]["cone"] = pyramid.value_or(true) ? "pyramidal" : "elliptic";
     if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};

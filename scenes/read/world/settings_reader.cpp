@@ -52,10 +52,11 @@ Settings read_settings(const Node& scene, const ImportOptions& options) {
         if (const auto kind = solver->find("forward_dynamics"))
             s.forward_dynamics = kinds[kind->choice({"automatic", "aba", "crba"})];
         constexpr Integrator integrators[] = {Integrator::semi_implicit, Integrator::mujoco_euler,
-                                              Integrator::mujoco_implicitfast};
+                                              Integrator::mujoco_implicitfast, Integrator::mujoco_explicit,
+                                              Integrator::mujoco_rk4};
         if (const auto integrator = solver->find("integrator"))
-            s.integrator =
-                integrators[integrator->choice({"semi_implicit", "mujoco_euler", "mujoco_implicitfast"})];
+            s.integrator = integrators[integrator->choice(
+                {"semi_implicit", "mujoco_euler", "mujoco_implicitfast", "mujoco_explicit", "mujoco_rk4"})];
         if (s.integrator != Integrator::semi_implicit) s.gyroscopic = Gyroscopic::explicit_bias;
         constexpr Gyroscopic biases[] = {Gyroscopic::explicit_bias, Gyroscopic::midpoint};
         if (const auto bias = solver->find("gyroscopic"))
@@ -82,6 +83,9 @@ Settings read_settings(const Node& scene, const ImportOptions& options) {
             scene["solver"]["impact"].fail("has no effect: soft contacts have no restitution",
                                            "remove it, or \"law\" of \"contact\"");
         s.relaxed = true;  // MuJoCo's problem is convex
+        if (s.integrator == Integrator::mujoco_rk4 && s.warm_start)
+            scene["solver"]["warm_start"].fail("has no meaning for the stages of \"mujoco_rk4\"",
+                                               "remove it, or \"integrator\"");
     } else if (s.integrator != Integrator::semi_implicit) {
         scene["solver"]["integrator"].fail("needs MuJoCo's law of contact",
                                            "add \"contact\": {\"law\": \"mujoco\"}, or remove it");

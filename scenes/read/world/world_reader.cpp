@@ -141,6 +141,9 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         for (const Node& equality : equalities->items())
             add_equality(a, equality, read_equality(equality, a.builder.bodies(), a.builder.tendons()));
     Model model = a.builder.build();
+    if (settings.integrator == Integrator::mujoco_rk4 && !model.activations.empty())
+        scene["solver"]["integrator"].fail("\"mujoco_rk4\" has no stages for the dynamics of actuators",
+                                           "use \"mujoco_euler\"");
     if (model.nv == 0)
         a.warnings.push_back(scene.place() +
                              ": no body can move, so a simulation changes nothing; add a body with a joint");
