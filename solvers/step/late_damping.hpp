@@ -5,7 +5,8 @@
 //   v+ = v + (M + h D)^-1 M (v* - v) = v* - z,   (M + h D) z = h D (v* - v)
 //
 // M has no damping here. D is the damping of joints (mujoco_euler), or B, which has the velocity gains of
-// their actuators, too (mujoco_implicitfast), or zero (the others). (MuJoCo's documentation, "Numerical integration", and mj_Euler in its engine_forward.c.)
+// their actuators, too (mujoco_implicitfast), or zero (the others). (MuJoCo's
+// documentation, "Numerical integration", and mj_Euler in its engine_forward.c.)
 #pragma once
 
 #include "core/dynamics/ltl.hpp"

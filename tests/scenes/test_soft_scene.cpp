@@ -174,7 +174,8 @@ TEST_CASE("MJCF: a gap, a negative margin and one that leaves no range give a wa
 
 // Coordinates after n steps of MuJoCo 2.2.2 with Newton's method to 1e-14, with elliptic cones where nothing else is
 // said. Its steps take gyroscopic torques explicitly. Without velocity products, its `implicit` is `implicitfast`.
-// Those with connects and welds, of bodies that only slide, and of explicit damping and Runge-Kutta's method are of MuJoCo 3.12.1.
+// Those with connects and welds, of bodies that only slide, and of explicit damping and Runge-Kutta's method are of
+// MuJoCo 3.12.1.
 TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
     struct Motion {
         const char* what;
