@@ -179,11 +179,19 @@ TEST_CASE("MJCF: a gap, a negative margin and one that leaves no range give a wa
 TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
     struct Motion {
         const char* what;
-        const char* inside;
+        std::string inside;
         int steps;
         std::vector<double> q;
         const char* integrator = "mujoco_euler";
     };
+    const std::string slides =
+        "<worldbody><geom type='plane' size='1 1 1'/>"
+        "<body pos='0 0 .5'><joint name='a' type='slide' axis='0 0 1' damping='8'/>"
+        "<joint name='b' type='slide' axis='1 0 .4' damping='5'/><geom size='.1' mass='1'/>"
+        "<body pos='.1 0 -.2'><joint name='c' type='slide' axis='0 .3 1' damping='3'/>"
+        "<geom size='.1' mass='2'/></body></body></worldbody>"
+        "<actuator><position joint='b' kp='20'/><velocity joint='c' kv='2'/></actuator>"
+        "<keyframe><key name='home' qpos='-.1 .2 .01'/></keyframe>";
     const Motion motions[] = {
         {"a ball that slides and rolls",
          "<option timestep='.002' impratio='3'/><worldbody><geom type='plane' size='1 1 1' friction='.2' "
@@ -299,35 +307,17 @@ TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
          100,
          {-0.336470806795388, -0.093920861092185, 0.358839891109761}},
         {"the same on slides, with implicit servos",
-         "<option timestep='.005' cone='pyramidal'/><worldbody><geom type='plane' size='1 1 1'/>"
-         "<body pos='0 0 .5'><joint name='a' type='slide' axis='0 0 1' damping='8'/>"
-         "<joint name='b' type='slide' axis='1 0 .4' damping='5'/><geom size='.1' mass='1'/>"
-         "<body pos='.1 0 -.2'><joint name='c' type='slide' axis='0 .3 1' damping='3'/>"
-         "<geom size='.1' mass='2'/></body></body></worldbody>"
-         "<actuator><position joint='b' kp='20'/><velocity joint='c' kv='2'/></actuator>"
-         "<keyframe><key name='home' qpos='-.1 .2 .01'/></keyframe>",
+         "<option timestep='.005' cone='pyramidal'/>" + slides,
          100,
          {-0.285140655499239, 0.146993249685021, 0.0317354299175063},
          "mujoco_implicitfast"},
         {"slides whose damping is explicit",
-         "<option timestep='.005'/><worldbody><geom type='plane' size='1 1 1'/>"
-         "<body pos='0 0 .5'><joint name='a' type='slide' axis='0 0 1' damping='8'/>"
-         "<joint name='b' type='slide' axis='1 0 .4' damping='5'/><geom size='.1' mass='1'/>"
-         "<body pos='.1 0 -.2'><joint name='c' type='slide' axis='0 .3 1' damping='3'/>"
-         "<geom size='.1' mass='2'/></body></body></worldbody>"
-         "<actuator><position joint='b' kp='20'/><velocity joint='c' kv='2'/></actuator>"
-         "<keyframe><key name='home' qpos='-.1 .2 .01'/></keyframe>",
+         "<option timestep='.005'/>" + slides,
          100,
          {-0.254374285187587, 0.159327758300457, -0.00524991067810933},
          "mujoco_explicit"},
         {"the same by Runge-Kutta's method",
-         "<option timestep='.005'/><worldbody><geom type='plane' size='1 1 1'/>"
-         "<body pos='0 0 .5'><joint name='a' type='slide' axis='0 0 1' damping='8'/>"
-         "<joint name='b' type='slide' axis='1 0 .4' damping='5'/><geom size='.1' mass='1'/>"
-         "<body pos='.1 0 -.2'><joint name='c' type='slide' axis='0 .3 1' damping='3'/>"
-         "<geom size='.1' mass='2'/></body></body></worldbody>"
-         "<actuator><position joint='b' kp='20'/><velocity joint='c' kv='2'/></actuator>"
-         "<keyframe><key name='home' qpos='-.1 .2 .01'/></keyframe>",
+         "<option timestep='.005'/>" + slides,
          60,
          {-0.231124784149874, 0.160095702790718, -0.0298586301428169},
          "mujoco_rk4"},
