@@ -140,6 +140,9 @@ struct CurvedPair {
         return normalise<double>(t.n + (of_a ? -lean : lean) * normalise(out));
     }
 
+    // A separation along any direction is a lower bound of the distance.
+    bool out_of_reach(double apart) const { return apart - a.radius - b.radius >= list.reach(); }
+
     double accuracy() const { return curved_accuracy * (1 + (a.X.p - b.X.p).norm()); }
 
     // True if the closed form of the two features, neither of them a face, has the normal and the separation of
@@ -166,6 +169,7 @@ struct CurvedPair {
                 now.n = normal_of(now.on_a, now.on_b, n);
             now.separation = separation(a, b, now.n);
             if (now.separation > best.separation) best = now;
+            if (out_of_reach(now.separation)) return now;
             now.found = both_edges_parallel(now);
             if (now.found) return now;
             const bool both_faces = now.on_a.kind == FeatureKind::face && now.on_b.kind == FeatureKind::face;
@@ -301,11 +305,12 @@ struct CurvedPair {
         if (!first) return;
         const int before = list.count();
         Touch t = touch(*first, first_tolerance);
+        if (out_of_reach(t.separation)) return list.cut(before);
         if (!t.found && !touches_terrain()) {
             t = after_none_found(t, *first);
             if (!t.offered) list.cut(before);
         }
-        if (t.separation - a.radius - b.radius >= list.reach()) return;
+        if (out_of_reach(t.separation)) return;
         if (touches_terrain() && (!t.found || !b.allows(t.n, t.on_b))) return list.cut(before);
         const bool face_a = t.on_a.kind == FeatureKind::face, face_b = t.on_b.kind == FeatureKind::face;
         if (!face_a && !face_b) {
