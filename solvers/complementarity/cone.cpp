@@ -161,20 +161,43 @@ bool newton_nearby(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, d
     return false;
 }
 
+// What a contact that held may have of velocity, because its Jacobian is that of a later time: shares of what the free
+// motion changes in the step and, along its tangents, of its normal velocity.
+struct HeldMotion {
+    double of_change, of_normal;
+};
+constexpr HeldMotion held_motions[] = {{0.5, 1}, {0, 0}};
+
+// True if the contact of the normal row n opened.
+bool has_opened(const MlcpView<double>& p, int n, const HeldMotion& held) {
+    constexpr double opening = 1e-4;  // m/s
+    return p.before[n] > std::max(opening, held.of_change * (p.before[n] - p.b[n]));
+}
+
+// True if it slipped.
+bool has_slipped(const MlcpView<double>& p, int n, const HeldMotion& held) {
+    constexpr double slipping = 1e-5;  // m/s
+    const int friction = p.friction_rows(n);
+    double change2 = 0;
+    for (int t = n + 1; t <= n + friction; ++t)
+        change2 += (p.before[t] - p.b[t]) * (p.before[t] - p.b[t]);
+    return length_of(p.before + n + 1, friction) >
+           std::max(slipping, held.of_normal * std::abs(p.before[n])) + held.of_change * std::sqrt(change2);
+}
+
 // The states that p.before tells: contacts that opened, rows that slipped, and the others. w.s: A x + b without
 // impulses, but the velocity before where a contact slipped, for the direction of its slip.
-void find_states_before(const MlcpView<double>& p, ConeScratch& w) {
-    constexpr double opening = 1e-4, slipping = 1e-5;  // m/s
+void find_states_before(const MlcpView<double>& p, const HeldMotion& held, ConeScratch& w) {
     w.states.assign(p.rows, RowState::clamping);
     w.s.assign(p.b, p.b + p.rows);
     for (int r = 0; r < p.rows; ++r) {
         const int n = p.type[r] == RowType::friction ? p.normal_of(r) : r;
-        const bool opens = p.type[n] == RowType::unilateral && p.before[n] > opening;
+        const bool opens = p.type[n] == RowType::unilateral && has_opened(p, n, held);
         if (opens || p.drops(r) || p.drops(n) || (n != r && p.mu(r) == 0)) {
             w.states[r] = RowState::separating;
         } else if (p.type[r] == RowType::boxed && p.before[r] != 0) {
             w.states[r] = p.before[r] > 0 ? RowState::lower : RowState::upper;
-        } else if (n != r && length_of(p.before + n + 1, p.friction_rows(n)) > slipping) {
+        } else if (n != r && has_slipped(p, n, held)) {
             w.states[r] = RowState::sliding;
             w.s[r] = p.before[r];
         }
@@ -184,15 +207,18 @@ void find_states_before(const MlcpView<double>& p, ConeScratch& w) {
 // From the solution for these states, as where a motion goes on.
 bool newton_from_states_before(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     if (p.before == nullptr || law != FrictionLaw::cone) return false;
-    find_states_before(p, w);
-    w.start.assign(p.rows, 0);
-    solve_states(p, w.set, w.states, false, w.s.data(), w.start.data());
-    w.work += factorisation_work(w.set.active.size());
-    const double residual = mlcp_residual(p, w.start.data(), w.set.s.data(), law);
-    if (!(residual <= acceptable_residual(p, w.start.data())) && !newton_nearby(p, law, w, w.start.data()))
-        return false;
-    std::ranges::copy(w.start, x);
-    return true;
+    for (const HeldMotion& held : held_motions) {
+        find_states_before(p, held, w);
+        w.start.assign(p.rows, 0);
+        solve_states(p, w.set, w.states, false, w.s.data(), w.start.data());
+        w.work += factorisation_work(w.set.active.size());
+        const double residual = mlcp_residual(p, w.start.data(), w.set.s.data(), law);
+        if (residual <= acceptable_residual(p, w.start.data()) || newton_nearby(p, law, w, w.start.data())) {
+            std::ranges::copy(w.start, x);
+            return true;
+        }
+    }
+    return false;
 }
 
 // From the iterates of an interior-point method, closer ones where contacts hardly stick or slip.

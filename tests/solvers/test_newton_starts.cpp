@@ -7,6 +7,7 @@
 #include "solvers/complementarity/solver.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/contact_problems.hpp"
+#include "tests/support/mjcf_text.hpp"
 #include "tests/support/stream.hpp"
 
 using namespace costate;
@@ -41,7 +42,9 @@ Solved solve(const ContactProblem& p, const double* before = nullptr) {
 
 }  // namespace
 
-TEST_CASE("ncp: the states of a solution need one factorisation to find it again") {
+// In these problems the impulses change velocities by as much as these are, so that slow slip may be taken for the
+// motion of a contact that held; it is then found a factorisation or two later.
+TEST_CASE("ncp: the states of a solution need few factorisations to find it again") {
     int again = 0, all = 0;
     for (const Family family : families)
         for (unsigned seed = 0; seed < 100; ++seed, ++all) {
@@ -51,7 +54,7 @@ TEST_CASE("ncp: the states of a solution need one factorisation to find it again
             mlcp_velocity(p.view(), first.x.data(), s.data());
             const Solved second = solve(p, s.data());
             CHECK(second.residual <= 1e-10);
-            again += second.status == SolverStatus::guessed && second.factorisations <= 1.01;
+            again += second.status == SolverStatus::guessed && second.factorisations <= 3.01;
         }
     MESSAGE(again << " of " << all);
     CHECK(again >= 0.9 * all);
@@ -123,24 +126,84 @@ TEST_CASE("ncp: Newton's method follows the direction of slow slip") {
         }
 }
 
+namespace {
+
+struct Guesses {
+    double share;           // of the problems that were solved from a guess of their states
+    double factorisations;  // of all rows, a step
+};
+
+Guesses guesses(Scene scene) {
+    scene.world.settings.solver = SolverType::ncp;
+    StepScratch<double> scratch(scene.world);
+    VecX<double> x = scene.x0.head(scene.world.nx()), next(x), u(scene.world.nu());
+    int guessed = 0, solved = 0;
+    double work = 0;
+    for (int k = 0; k < scene.steps; ++k, x.swap(next)) {
+        scene.plan.evaluate(scene.z0.data(), k, u.data());
+        step(scene.world, {scene.theta.data(), x.data(), u.data()}, scratch, next.data());
+        work += scratch.impulses.solver.cone.work / factorisation_work(scratch.impulses.b.size());
+        for (const SolverStatus status : scratch.impulses.status) {
+            ++solved;
+            guessed += status == SolverStatus::guessed;
+        }
+    }
+    MESSAGE(scene.name << ": " << guessed << " of " << solved << ", factorisations " << work / scene.steps);
+    return {static_cast<double>(guessed) / solved, work / scene.steps};
+}
+
+}  // namespace
+
 TEST_CASE(
     "ncp: of robots that stand, walk or fall, most problems are solved from the states before the step") {
-    for (const char* name : {"go1_stand", "half_cheetah", "hopper", "humanoid", "box_slide"}) {
+    for (const std::string name : {"go1_stand", "half_cheetah", "hopper", "humanoid", "box_slide"}) {
         CAPTURE(name);
-        Scene scene = load_scene(name, 300);
-        scene.world.settings.solver = SolverType::ncp;
-        StepScratch<double> scratch(scene.world);
-        VecX<double> x = scene.x0.head(scene.world.nx()), next(x), u(scene.world.nu());
-        int guessed = 0, solved = 0;
-        for (int k = 0; k < scene.steps; ++k, x.swap(next)) {
-            scene.plan.evaluate(scene.z0.data(), k, u.data());
-            step(scene.world, {scene.theta.data(), x.data(), u.data()}, scratch, next.data());
-            for (const SolverStatus status : scratch.impulses.status) {
-                ++solved;
-                guessed += status == SolverStatus::guessed;
-            }
-        }
-        MESSAGE(name << ": " << guessed << " of " << solved);
-        CHECK(guessed >= 0.95 * solved);
+        CHECK(guesses(load_scene(name, 300)).share >= 0.95);
     }
+}
+
+// The feet stay where they are while joints with dry friction give way faster and faster: the velocity that held a foot
+// in one step is not quite that which holds it in the next.
+TEST_CASE("ncp: the states before the step are found on the feet of a robot that collapses") {
+    const auto joints = [](const std::string& name, std::initializer_list<const char*> axes) {
+        std::string out;
+        for (const char* axis : axes)
+            out += "<joint name=\"" + name + std::to_string(out.size()) + "\" axis=\"" + axis + "\"/>";
+        return out;
+    };
+    const auto leg = [&](const std::string& side, double y) {
+        return "<body pos=\"0 " + std::to_string(y) + " -.1\">" +
+               joints(side + "_hip", {"0 1 0", "1 0 0", "0 0 1"}) + R"(
+            <geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".04" mass="3" contype="0" conaffinity="0"/>
+            <body pos=".1 0 -.3">)" +
+               joints(side + "_knee", {"0 1 0"}) + R"(
+                <geom type="capsule" fromto="0 0 0 -.1 0 -.3" size=".03" mass="2" contype="0" conaffinity="0"/>
+                <body pos="-.1 0 -.3">)" +
+               joints(side + "_ankle", {"0 1 0", "1 0 0"}) + R"(
+                    <geom type="box" pos=".03 0 -.03" size=".1 .04 .02" mass=".5" friction=".6"/>
+                </body></body></body>)";
+    };
+    const auto arm = [&](const std::string& side, double y) {
+        return "<body pos=\"0 " + std::to_string(y) + " .1\">" +
+               joints(side + "_shoulder", {"0 1 0", "1 0 0", "0 0 1"}) + R"(
+            <geom type="capsule" fromto="0 0 0 .05 0 -.2" size=".03" mass="1" contype="0" conaffinity="0"/>
+            <body pos=".05 0 -.2">)" +
+               joints(side + "_elbow", {"0 1 0"}) + R"(
+                <geom type="capsule" fromto="0 0 0 .2 0 0" size=".03" mass=".7" contype="0" conaffinity="0"/>
+            </body></body>)";
+    };
+    Json json = mjcf(R"(<option timestep="0.002"/>
+        <default><joint frictionloss=".1" armature=".01" damping=".5"/></default>
+        <worldbody>
+            <geom type="plane" size="1 1 1"/>
+            <body pos="0 0 .751"><freejoint/>
+                <geom type="box" size=".08 .12 .15" mass="12" contype="0" conaffinity="0"/>)" +
+                     leg("left", 0.1) + leg("right", -0.1) + arm("l", 0.15) + arm("r", -0.15) + R"(
+            </body>
+        </worldbody>)")
+                    .scene_json();
+    json["steps"] = 500;
+    const Guesses found = guesses(scene_from_json(json, "biped.json"));
+    CHECK(found.share == 1);
+    CHECK(found.factorisations <= 2);
 }
