@@ -43,6 +43,13 @@ inline constexpr const SensorTraits& traits_of(SensorKind kind) {
     return sensor_traits[static_cast<size_t>(kind)];
 }
 
+// True if numbers of the kind may have a cutoff: neither directions nor counts.
+inline constexpr bool can_be_cut_off(SensorKind kind) { return *traits_of(kind).unit != 0; }
+// True if its own functions look no farther than the cutoff.
+inline constexpr bool ends_at_cutoff(SensorKind kind) {
+    return kind == SensorKind::distance || kind == SensorKind::height_scan;
+}
+
 // A sphere, capsule, cylinder, ellipsoid or box about the origin of a frame, with `size` as of a shape.
 struct Zone {
     ShapeType type = ShapeType::sphere;
@@ -66,7 +73,7 @@ struct Sensor {
     BodyRange bodies;           // the subtree
     double radius = 0;          // touch, contact_force: counts contacts within it, m; 0: all of the body
     std::optional<Zone> zone;   // touch, contact_force: counts contacts in it or in front of it
-    double cutoff = unlimited;  // distance, height_scan: greatest value, m
+    double cutoff = unlimited;  // greatest value; of others than distance and height_scan also of -y
     std::vector<int> shapes_a, shapes_b;  // the pair
     int rows = 0, columns = 0;            // height_scan: points along x and y of the heading frame
     double spacing_x = 0, spacing_y = 0;  // m

@@ -27,6 +27,27 @@ template <class T> const SensorFunctions<T>& functions_of(SensorKind kind) {
     return sensor_functions<T>[static_cast<size_t>(kind)];
 }
 
+inline bool saturates(const Sensor& s) { return s.cutoff < unlimited && !ends_at_cutoff(s.kind); }
+
+// y = the numbers of a sensor, those that saturate clamped to [-cutoff, cutoff]
+template <class T> void sensor_numbers(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    functions_of<T>(s.kind).value(in, s, y);
+    if (!saturates(s)) return;
+    for (int i = 0; i < s.size; ++i)
+        y[i] = std::clamp(y[i], T(-s.cutoff), T(s.cutoff));
+}
+template <class T>
+void sensor_numbers_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
+                        const SensorBars<T>& bar) {
+    constexpr int most_numbers = 7;  // of a free joint
+    if (!saturates(s)) return functions_of<T>(s.kind).adjoint(in, s, y_bar, bar);
+    T y[most_numbers] = {}, unclamped_bar[most_numbers] = {};
+    functions_of<T>(s.kind).value(in, s, y);
+    for (int i = 0; i < s.size; ++i)
+        if (std::abs(value_of(y[i])) < s.cutoff) unclamped_bar[i] = y_bar[i];
+    functions_of<T>(s.kind).adjoint(in, s, unclamped_bar, bar);
+}
+
 // What the force laws read; null if u is.
 template <class T>
 const T* inputs_of(const World& w, const T* theta, const T* x, const T* u, SensorScratch<T>& scratch) {
@@ -46,7 +67,7 @@ void sensor_values(const World& w, const std::vector<Sensor>& sensors, const Ste
         joint_wrenches(in, scratch);
     }
     for (const Sensor& sensor : sensors)
-        functions_of<T>(sensor.kind).value(in, sensor, y + sensor.offset);
+        sensor_numbers(in, sensor, y + sensor.offset);
 }
 
 template <class T>
@@ -62,7 +83,7 @@ void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const
     std::fill(scratch.A_bar.begin(), scratch.A_bar.end(), Force<T>::zero());
     std::fill(scratch.F_bar.begin(), scratch.F_bar.end(), Motion<T>::zero());
     for (const Sensor& sensor : sensors)
-        functions_of<T>(sensor.kind).adjoint(in, sensor, y_bar + sensor.offset, bar);
+        sensor_numbers_adj(in, sensor, y_bar + sensor.offset, bar);
     if (reads_step(sensors)) {
         joint_wrenches_adj(in, bar);
         body_accelerations_adj(w, theta, in.v(), s, scratch, theta_bar, x_bar + w.nv());

@@ -166,6 +166,23 @@ TEST_CASE("MJCF: axes of inertia beside a geom without mass are not measured") {
     CHECK(beside_inertial("<compiler inertiafromgeom='true'/>") == 1);
 }
 
+// MuJoCo clamps numbers of all types but axes and quaternions.
+TEST_CASE("MJCF: the cutoff of a sensor") {
+    const MjcfText m = mjcf(
+        "<worldbody><body pos='0 0 1'><joint name='j' type='ball'/><geom size='.1'/><site name='imu'/></body>"
+        "<body pos='1 0 1'><joint name='hinge'/><geom size='.1' pos='.2 0 0'/></body></worldbody><sensor>"
+        "<accelerometer site='imu' cutoff='157'/><gyro site='imu'/><ballquat joint='j' cutoff='.1'/>"
+        "<framexaxis objtype='site' objname='imu' cutoff='.1'/><jointpos joint='hinge' "
+        "cutoff='.5'/></sensor>");
+    CHECK(m.warnings.empty());
+    const Json& sensors = m.imported.model["sensors"];
+    REQUIRE(sensors.size() == 5);
+    CHECK((sensors[0]["cutoff"] == 157.0 && sensors[4]["cutoff"] == 0.5));
+    for (const int none : {1, 2, 3})
+        CHECK(!sensors[none].contains("cutoff"));
+    CHECK((m.scene().world.sensors[0].cutoff == 157 && m.scene().world.sensors[1].cutoff == unlimited));
+}
+
 // A box on a floor, beside a post, and four sensors that are taken over.
 constexpr const char* box_beside_post = R"(<worldbody><geom name="floor" type="plane" size="0 0 1"/>
 <geom name="post" type="box" size=".1 .1 .1" pos=".3 0 .1" margin=".0003"/>

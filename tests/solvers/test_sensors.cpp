@@ -1,5 +1,4 @@
 // Sensors: the dot-product test of every kind through a step, and what mechanics says of their values.
-#include "solvers/pushes.hpp"
 #include "solvers/sensors/distance_sensors.hpp"
 #include "solvers/sensors/sensors.hpp"
 #include "solvers/sensors/zone.hpp"
@@ -110,14 +109,18 @@ void add_sensors(World& w, SensorKind kind) {
     }
 }
 
-void add_all_sensors(World& w) {
+// All sensors, those that can saturate at the cutoff.
+void add_all_sensors(World& w, double cutoff = unlimited) {
     for (int kind = 0; kind < kinds; ++kind)
         add_sensors(w, static_cast<SensorKind>(kind));
+    for (Sensor& s : w.sensors)
+        if (can_be_cut_off(s.kind) && !ends_at_cutoff(s.kind)) s.cutoff = cutoff;
 }
 
 // Every input of a step -> the sensors of one kind, or of all kinds.
 struct SensorPass : ContactStage {
-    static inline int kind = -1;  // -1: all
+    static inline int kind = -1;              // -1: all
+    static inline double cutoff = unlimited;  // of all sensors
     SensorScratch<double> scratch;
     SensorScratch<D> scratch_dual;
     std::vector<D> y;
@@ -129,7 +132,7 @@ struct SensorPass : ContactStage {
             t.theta[m.site_rotation.at(0) + i] = g.normal();
         theta = t.theta.cast<D>();
         if (kind < 0)
-            add_all_sensors(t.world);
+            add_all_sensors(t.world, cutoff);
         else
             add_sensors(t.world, static_cast<SensorKind>(kind));
         y.resize(w.ny());
@@ -154,7 +157,7 @@ struct SensorPass : ContactStage {
         add_parameters(m.site_rotation, 1);
         add_springs(g);
         out.add<double>(y, y_bar);
-        if (kind >= 0) inputs_without_effect = count_without_effect();
+        if (kind >= 0 || cutoff < unlimited) inputs_without_effect = count_without_effect();
     }
     int count_without_effect() {
         int count = 0;
@@ -237,66 +240,6 @@ struct SiteFramePass : ContactStage {
     }
 };
 
-// Joint axes and wrenches on bodies -> joint forces.
-struct ApplyWrenchesPass : ContactStage {
-    static constexpr int inputs_without_effect =
-        3;  // the force on the first link, whose axis is at its origin
-    std::vector<Force<double>> W;
-    std::vector<Force<D>> W_dual;
-    std::vector<Motion<double>> W_bar;
-    VecX<D> tau;
-    VecX<double> tau_bar;
-    ApplyWrenchesPass(Rng& g, Regime r)
-        : ContactStage(g, r),
-          W(m.bodies.size()),
-          W_dual(W.size()),
-          W_bar(W.size()),
-          tau(m.nv),
-          tau_bar(m.nv) {
-        for (Force<double>& each : W)
-            each = {g.vec3(Regime::random), g.vec3(Regime::random)};
-        in.add(s.kinematics.S, d.kinematics.S, s.bar.S);
-        in.add(W, W_dual, W_bar);
-        out.add<double>(tau.data(), tau_bar.data(), m.nv);
-    }
-    void run_duals() override {
-        tau.setZero();
-        apply_wrenches(m, d.kinematics, W_dual, tau.data());
-    }
-    void run_adjoint() override { apply_wrenches_adj(m, s.kinematics, W, tau_bar.data(), s.bar, W_bar); }
-};
-
-// Knots of a push -> the wrench between the first two of three.
-struct PushWrenchesPass : StagePass {
-    static constexpr int inputs_without_effect = 6;  // those of the third knot
-    static constexpr double time = 0.17;
-    World w;
-    VecX<double> theta, theta_bar, wrenches_bar;
-    VecX<D> theta_dual, wrenches;
-    explicit PushWrenchesPass(Rng& g, Regime) : w(toy_contact_state(1).world) {
-        PushSpec push{"shove", 2, {0.1, 0.3, 0.4}, {}, {}};
-        for (int k = 0; k < 3; ++k) {
-            push.force.push_back(g.vec3(Regime::random));
-            push.torque.push_back(g.vec3(Regime::random));
-        }
-        w.add_push(push);
-        theta = w.model.layout.nominal();
-        theta_bar.setZero(w.np());
-        theta_dual = theta.cast<D>();
-        wrenches.resize(6 * static_cast<Eigen::Index>(w.model.bodies.size()));
-        wrenches_bar.setZero(wrenches.size());
-        for (const ParameterSlice& slice : {w.pushes[0].force, w.pushes[0].torque})
-            in.add(theta.data() + slice.offset, theta_dual.data() + slice.offset,
-                   theta_bar.data() + slice.offset, 9);
-        out.add<double>(wrenches.data(), wrenches_bar.data(), static_cast<int>(wrenches.size()));
-    }
-    void run_duals() override {
-        wrenches.setZero();
-        push_wrenches(w, theta_dual.data(), time, wrenches.data());
-    }
-    void run_adjoint() override { push_wrenches_adj(w, time, wrenches_bar.data(), theta_bar.data()); }
-};
-
 // Directional derivatives of all sensors of a toy state by dual numbers against the adjoint, with an external
 // wrench on every body. Branches must agree.
 void check_toy_sensors(ToyState t, unsigned seed) {
@@ -351,20 +294,6 @@ void check_toy_sensors(ToyState t, unsigned seed) {
 
 TEST_CASE("adjoint: a scan of tilted terrain") { check_pass<TiltedScanPass>(1e-11); }
 TEST_CASE("adjoint: site_frame") { check_pass<SiteFramePass>(1e-12); }
-TEST_CASE("adjoint: apply_wrenches") { check_pass<ApplyWrenchesPass>(1e-12); }
-TEST_CASE("adjoint: push_wrenches") { check_pass<PushWrenchesPass>(1e-12); }
-TEST_CASE("pushes: they act between their first and their last knot") {
-    Rng g(3);
-    PushWrenchesPass pass(g, Regime::random);
-    const auto at = [&](double time) {
-        VecX<double> wrenches = VecX<double>::Zero(pass.wrenches.size());
-        push_wrenches(pass.w, pass.theta.data(), time, wrenches.data());
-        return wrenches;
-    };
-    CHECK((at(0.0999).isZero() && at(0.4).isZero()));
-    const VecX<double> knot = pass.theta.segment(pass.w.pushes[0].force.offset + 3, 3);
-    CHECK((at(0.3).segment(12, 3) - knot).norm() < 1e-15);
-}
 
 // Against points along the ray that are in a zone a little smaller; rays between it and one a little larger decide nothing.
 TEST_CASE("sensors: a zone counts the contacts whose ray meets it") {
@@ -419,6 +348,25 @@ TEST_CASE("adjoint: every kind of sensor") {
         check_pass<SensorPass>(1e-11);
     }
     SensorPass::kind = -1;
+}
+TEST_CASE("adjoint: sensors that saturate are clamped to their cutoff") {
+    SensorPass::cutoff = 0.5;
+    check_pass<SensorPass>(1e-11);
+    Rng g(1), same(1);
+    SensorPass clamped(g, Regime::random);
+    SensorPass::cutoff = unlimited;
+    SensorPass free(same, Regime::random);
+    clamped.run_duals();
+    free.run_duals();
+    int within = 0, beyond = 0;
+    for (const Sensor& s : clamped.t.world.sensors)
+        for (int i = s.offset; i < s.offset + s.size; ++i) {
+            const bool can = can_be_cut_off(s.kind) && !ends_at_cutoff(s.kind);
+            const double y = free.y[i].v;
+            CHECK(clamped.y[i].v == (can ? std::clamp(y, -0.5, 0.5) : y));
+            if (can) ++(std::abs(y) < 0.5 ? within : beyond);
+        }
+    CHECK((within > 50 && beyond > 50));
 }
 TEST_CASE("sensors: the limits that the dot-product test differentiates push in some of its cases") {
     SensorPass::kind = static_cast<int>(SensorKind::joint_limit_force);

@@ -1,10 +1,12 @@
 // A whole contact step: its adjoint against dual numbers with fixed active features, and against central
-// differences through the detector.
+// differences through the detector. Wrenches on bodies, and pushes.
 #include <doctest/doctest.h>
 
+#include "solvers/pushes.hpp"
 #include "solvers/step/jacobian.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/check_adjoint.hpp"
+#include "tests/support/contact_stage.hpp"
 #include "tests/support/step_derivatives.hpp"
 #include "tests/support/sweeping.hpp"
 
@@ -283,4 +285,83 @@ TEST_CASE("step: its Jacobian is that of dual numbers, column by column") {
                 check(by_theta, i, VecX<double>::Unit(w.np(), i), zx, zu);
         }
     }
+}
+
+namespace {
+
+// Joint axes and wrenches on bodies -> joint forces.
+struct ApplyWrenchesPass : ContactStage {
+    static constexpr int inputs_without_effect =
+        3;  // the force on the first link, whose axis is at its origin
+    std::vector<Force<double>> W;
+    std::vector<Force<D>> W_dual;
+    std::vector<Motion<double>> W_bar;
+    VecX<D> tau;
+    VecX<double> tau_bar;
+    ApplyWrenchesPass(Rng& g, Regime r)
+        : ContactStage(g, r),
+          W(m.bodies.size()),
+          W_dual(W.size()),
+          W_bar(W.size()),
+          tau(m.nv),
+          tau_bar(m.nv) {
+        for (Force<double>& each : W)
+            each = {g.vec3(Regime::random), g.vec3(Regime::random)};
+        in.add(s.kinematics.S, d.kinematics.S, s.bar.S);
+        in.add(W, W_dual, W_bar);
+        out.add<double>(tau.data(), tau_bar.data(), m.nv);
+    }
+    void run_duals() override {
+        tau.setZero();
+        apply_wrenches(m, d.kinematics, W_dual, tau.data());
+    }
+    void run_adjoint() override { apply_wrenches_adj(m, s.kinematics, W, tau_bar.data(), s.bar, W_bar); }
+};
+
+// Knots of a push -> the wrench between the first two of three.
+struct PushWrenchesPass : StagePass {
+    static constexpr int inputs_without_effect = 6;  // those of the third knot
+    static constexpr double time = 0.17;
+    World w;
+    VecX<double> theta, theta_bar, wrenches_bar;
+    VecX<D> theta_dual, wrenches;
+    explicit PushWrenchesPass(Rng& g, Regime) : w(toy_contact_state(1).world) {
+        PushSpec push{"shove", 2, {0.1, 0.3, 0.4}, {}, {}};
+        for (int k = 0; k < 3; ++k) {
+            push.force.push_back(g.vec3(Regime::random));
+            push.torque.push_back(g.vec3(Regime::random));
+        }
+        w.add_push(push);
+        theta = w.model.layout.nominal();
+        theta_bar.setZero(w.np());
+        theta_dual = theta.cast<D>();
+        wrenches.resize(6 * static_cast<Eigen::Index>(w.model.bodies.size()));
+        wrenches_bar.setZero(wrenches.size());
+        for (const ParameterSlice& slice : {w.pushes[0].force, w.pushes[0].torque})
+            in.add(theta.data() + slice.offset, theta_dual.data() + slice.offset,
+                   theta_bar.data() + slice.offset, 9);
+        out.add<double>(wrenches.data(), wrenches_bar.data(), static_cast<int>(wrenches.size()));
+    }
+    void run_duals() override {
+        wrenches.setZero();
+        push_wrenches(w, theta_dual.data(), time, wrenches.data());
+    }
+    void run_adjoint() override { push_wrenches_adj(w, time, wrenches_bar.data(), theta_bar.data()); }
+};
+
+}  // namespace
+
+TEST_CASE("adjoint: apply_wrenches") { check_pass<ApplyWrenchesPass>(1e-12); }
+TEST_CASE("adjoint: push_wrenches") { check_pass<PushWrenchesPass>(1e-12); }
+TEST_CASE("pushes: they act between their first and their last knot") {
+    Rng g(3);
+    PushWrenchesPass pass(g, Regime::random);
+    const auto at = [&](double time) {
+        VecX<double> wrenches = VecX<double>::Zero(pass.wrenches.size());
+        push_wrenches(pass.w, pass.theta.data(), time, wrenches.data());
+        return wrenches;
+    };
+    CHECK((at(0.0999).isZero() && at(0.4).isZero()));
+    const VecX<double> knot = pass.theta.segment(pass.w.pushes[0].force.offset + 3, 3);
+    CHECK((at(0.3).segment(12, 3) - knot).norm() < 1e-15);
 }

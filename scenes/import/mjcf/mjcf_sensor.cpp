@@ -6,6 +6,7 @@
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/import/mjcf/mjcf_names.hpp"
+#include "solvers/sensor.hpp"
 
 namespace costate {
 namespace {
@@ -116,7 +117,6 @@ struct SensorParts {
     Attachment on;                     // the first of a pair
     std::optional<Attachment> second;  // the frame in which another is measured, or the other of a pair
     bool pair = false;
-    double cutoff = 0;  // m, of a distance
 };
 
 // <contact data="found"> with one slot, and <distance>, of two geoms or bodies; versions of MuJoCo before 3 have
@@ -140,8 +140,7 @@ std::optional<SensorParts> pair_of(const XmlElement& e, const MjcfIndex& index) 
     };
     const auto first = one("geom1", "body1"), second = one("geom2", "body2");
     if (!first || !second || first->key != second->key) return std::nullopt;
-    return SensorParts{contact ? "contact_count" : "distance", *first, second, true,
-                       contact ? 0 : e.number_or("cutoff", 0)};
+    return SensorParts{contact ? "contact_count" : "distance", *first, second, true};
 }
 
 // Nothing if the sensor is not supported.
@@ -161,6 +160,12 @@ std::optional<SensorParts> parts_of(const MjcfContext& context, const XmlElement
     const auto reference = frame_named(context, e, "reftype", "refname", true, index, known, out);
     if (!reference) return std::nullopt;
     return SensorParts{"relative" + std::string(row->ours).substr(std::strlen("frame")), *on, reference};
+}
+
+// True if MuJoCo clamps the numbers of the kind: those of unit quaternions and axes it does not.
+bool is_cut_off(const std::string& theirs, const std::string& ours) {
+    const auto* kind = std::ranges::find(sensor_traits, ours, &SensorTraits::name);
+    return theirs != "ballquat" && *kind->unit != 0;
 }
 
 // True for sensors that a site of the world can have: they measure the motion of its frame.
@@ -248,8 +253,6 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
                        "remove it to silence this");
                 continue;
             }
-            if (e.number_or("cutoff", 0) > 0 && parts->type != "distance")
-                e.note(context.warnings, "has a cutoff, which is ignored", "remove it to silence this");
             const std::string wall =
                 on.name.starts_with(of_world) ? on.name.substr(std::strlen(of_world)) : on.name;
             Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(wall + "_" + parts->type)},
@@ -259,7 +262,9 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
             else if (!whole_world)
                 sensor[on.key] = on.name;
             if (second && !pair) sensor["reference_" + second->key] = second->name;
-            if (parts->cutoff > 0) sensor["cutoff"] = parts->cutoff;
+            if (const double cutoff = e.number_or("cutoff", 0);
+                cutoff > 0 && is_cut_off(e.name(), parts->type))
+                sensor["cutoff"] = cutoff;
             if (parts->type == "touch")
                 if (const Json zone = zone_of(index, on.name); !zone.is_null()) sensor["zone"] = zone;
             put_item(out, "sensors", e, sensor);

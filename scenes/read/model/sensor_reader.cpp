@@ -132,7 +132,7 @@ SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects) {
     unless(actuator, {"actuator"});
     unless(subject == SensorSubject::pair, {"bodies", "shapes"});
     unless(subject == SensorSubject::scan, {"size", "spacing"});
-    unless(subject == SensorSubject::scan || s.kind == SensorKind::distance, {"cutoff"});
+    unless(can_be_cut_off(s.kind), {"cutoff"});
     unless(s.kind == SensorKind::touch || s.kind == SensorKind::contact_force, {"radius", "zone"});
     if (framed) read_frame(node, subjects, spec);
     if (relative) read_reference(node, subjects, spec);
@@ -143,7 +143,7 @@ SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects) {
     if (subject == SensorSubject::scan) read_grid(node, s);
     if (const auto body = node.find("body"); body && subject == SensorSubject::subtree)
         spec.body = known(*body, "body", subjects.bodies);
-    s.cutoff = node.positive_or("cutoff", default_cutoff);
+    s.cutoff = node.positive_or("cutoff", ends_at_cutoff(s.kind) ? default_cutoff : unlimited);
     s.radius = node.nonnegative_or("radius", 0);
     if (const auto zone = node.find("zone")) {
         node.forbid({"radius"}, "\"zone\" says which contacts count");
