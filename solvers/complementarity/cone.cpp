@@ -161,8 +161,8 @@ bool newton_nearby(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, d
     return false;
 }
 
-// What a contact that held may have of velocity, because its Jacobian is that of a later time: shares of what the free
-// motion changes in the step and, along its tangents, of its normal velocity.
+// The velocity that a contact which held may have, because its Jacobian is that of a later time, as shares: of what the
+// free motion changes in the step and, along its tangents, of its normal velocity. First generous, then none.
 struct HeldMotion {
     double of_change, of_normal;
 };
