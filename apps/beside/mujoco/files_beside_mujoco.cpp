@@ -171,16 +171,18 @@ void compare(const std::string& file, int steps, const char* law) {
 
 int main(int argc, char** argv) {
     int steps = 300, first = 1;
-    if (argc > 2 && std::strcmp(argv[1], "--steps") == 0) {
-        steps = std::atoi(argv[2]);
-        first = 3;
-    }
     const char* law = "rigid";
-    if (argc > first && std::strcmp(argv[first], "--law") == 0) {
-        law = "mujoco";
-        ++first;
+    for (; first < argc && std::strncmp(argv[first], "--", 2) == 0; ++first) {
+        const std::string option = argv[first];
+        if (option == "--law") {
+            law = "mujoco";
+        } else if (option == "--steps" && first + 1 < argc) {
+            steps = std::atoi(argv[++first]);
+        } else {
+            break;
+        }
     }
-    if (first >= argc || steps < 1) {
+    if (first >= argc || steps < 1 || argv[first][0] == '-') {
         std::fprintf(stderr, "usage: costate_files_beside_mujoco [--steps N] [--law] FILE.xml...\n");
         return 2;
     }
