@@ -165,30 +165,20 @@ TEST_CASE(
 // The feet stay where they are while joints with dry friction give way faster and faster: the velocity that held a foot
 // in one step is not quite that which holds it in the next.
 TEST_CASE("ncp: the states before the step are found on the feet of a robot that collapses") {
-    const auto joints = [](const std::string& name, std::initializer_list<const char*> axes) {
-        std::string out;
-        for (const char* axis : axes)
-            out += "<joint name=\"" + name + std::to_string(out.size()) + "\" axis=\"" + axis + "\"/>";
-        return out;
-    };
-    const auto leg = [&](const std::string& side, double y) {
-        return "<body pos=\"0 " + std::to_string(y) + " -.1\">" +
-               joints(side + "_hip", {"0 1 0", "1 0 0", "0 0 1"}) + R"(
+    const auto leg_and_arm = [](const std::string& sign) {
+        return "<body pos=\"0 " + sign + R"(.1 -.1">
+            <joint axis="0 1 0"/><joint axis="1 0 0"/><joint axis="0 0 1"/>
             <geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".04" mass="3" contype="0" conaffinity="0"/>
-            <body pos=".1 0 -.3">)" +
-               joints(side + "_knee", {"0 1 0"}) + R"(
+            <body pos=".1 0 -.3"><joint axis="0 1 0"/>
                 <geom type="capsule" fromto="0 0 0 -.1 0 -.3" size=".03" mass="2" contype="0" conaffinity="0"/>
-                <body pos="-.1 0 -.3">)" +
-               joints(side + "_ankle", {"0 1 0", "1 0 0"}) + R"(
+                <body pos="-.1 0 -.3"><joint axis="0 1 0"/><joint axis="1 0 0"/>
                     <geom type="box" pos=".03 0 -.03" size=".1 .04 .02" mass=".5" friction=".6"/>
-                </body></body></body>)";
-    };
-    const auto arm = [&](const std::string& side, double y) {
-        return "<body pos=\"0 " + std::to_string(y) + " .1\">" +
-               joints(side + "_shoulder", {"0 1 0", "1 0 0", "0 0 1"}) + R"(
+                </body></body></body>
+            <body pos="0 )" +
+               sign + R"(.15 .1">
+            <joint axis="0 1 0"/><joint axis="1 0 0"/><joint axis="0 0 1"/>
             <geom type="capsule" fromto="0 0 0 .05 0 -.2" size=".03" mass="1" contype="0" conaffinity="0"/>
-            <body pos=".05 0 -.2">)" +
-               joints(side + "_elbow", {"0 1 0"}) + R"(
+            <body pos=".05 0 -.2"><joint axis="0 1 0"/>
                 <geom type="capsule" fromto="0 0 0 .2 0 0" size=".03" mass=".7" contype="0" conaffinity="0"/>
             </body></body>)";
     };
@@ -198,7 +188,7 @@ TEST_CASE("ncp: the states before the step are found on the feet of a robot that
             <geom type="plane" size="1 1 1"/>
             <body pos="0 0 .751"><freejoint/>
                 <geom type="box" size=".08 .12 .15" mass="12" contype="0" conaffinity="0"/>)" +
-                     leg("left", 0.1) + leg("right", -0.1) + arm("l", 0.15) + arm("r", -0.15) + R"(
+                     leg_and_arm("") + leg_and_arm("-") + R"(
             </body>
         </worldbody>)")
                     .scene_json();
