@@ -315,6 +315,28 @@ TEST_CASE("URDF meshes: each object of an OBJ file is a convex part") {
           std::string::npos);
 }
 
+TEST_CASE("URDF meshes: objects of an OBJ file that bound a solid together are one convex part") {
+    const UrdfFolder folder;
+    const char* corners[] = {"v 0 0 0\n", "v 1 0 0\n", "v 0 1 0\n", "v 0 0 1\n"};
+    std::string text;
+    for (const auto& [i, j, k] :
+         {std::array{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}})  // each face an object
+        text += std::string("g face\n") + corners[i] + corners[j] + corners[k] + "f -3 -2 -1\n";
+    // a square pyramid in two objects: its base in one, which is flat, and its sides; and a wedge by itself
+    text += "o base\nv 3 0 0\nv 4 0 0\nv 4 1 0\nv 3 1 0\nf -4 -1 -2 -3\n";
+    text += "o sides\nv 3.5 0.5 1\nf -5 -4 -1\nf -4 -3 -1\nf -3 -2 -1\nf -2 -5 -1\n";
+    text += "o wedge\nv 0 0 5\nv 1 0 5\nv 0 1 5\nv 0 0 6\nf -4 -2 -3\nf -4 -3 -1\nf -4 -1 -2\nf -3 -2 -1\n";
+    folder.write("robot/faces.obj", text);
+    const ImportedModel robot = folder.load(collision("<mesh filename='faces.obj'/>"));
+    CHECK(robot.warnings.empty());
+    const Json& shapes = robot.model["bodies"][0]["shapes"];
+    REQUIRE(shapes.size() == 3);
+    CHECK(shapes[0]["vertices"].size() == 4);
+    CHECK(shapes[1]["vertices"].size() == 5);
+    CHECK(shapes[2]["vertices"].size() == 4);
+    CHECK(shapes[2]["vertices"][0][2].get<double>() >= 5);
+}
+
 TEST_CASE("URDF meshes: an extruded L is not convex, though all its corners lie on its hull") {
     const UrdfFolder folder;
     folder.write("robot/ell.obj",

@@ -411,12 +411,24 @@ TriangleMesh read_mesh_file(const std::filesystem::path& file) {
     return parse(bytes, type, file.string());
 }
 
-std::vector<TriangleMesh> read_mesh_objects(const std::filesystem::path& file) {
+std::vector<TriangleMesh> read_mesh_solids(const std::filesystem::path& file) {
     if (lower(file.extension().string()) == ".obj") {
         const std::string bytes = bytes_of(file, ".obj");
         refuse_too_large(bytes, ".obj", file.string());
-        if (std::vector<TriangleMesh> objects = parse_obj(bytes, file.string()); objects.size() > 1)
-            return objects;
+        const std::vector<TriangleMesh> objects = parse_obj(bytes, file.string());
+        const std::vector<std::vector<size_t>> solids = solids_of_objects(objects);
+        std::vector<TriangleMesh> out;
+        if (solids.size() > 1)
+            for (const std::vector<size_t>& solid : solids) {
+                std::vector<TriangleMesh> parts;
+                for (const size_t i : solid)
+                    parts.push_back(objects[i]);
+                try {
+                    out.push_back(merged(parts, file.string()));
+                } catch (const MeshFileError&) {  // without area
+                }
+            }
+        if (!out.empty()) return out;
     }
     return {read_mesh_file(file)};
 }

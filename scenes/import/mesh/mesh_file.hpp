@@ -33,7 +33,8 @@ inline constexpr size_t max_triangles = 1'000'000;
 // and triangles without area are dropped. Opens no other file. Coordinates have single precision (24 bits).
 // An OBJ file of points alone has those of their hull. Throws MeshFileError.
 TriangleMesh read_mesh_file(const std::filesystem::path& file);
-// One mesh for each object of an OBJ file, one of all surfaces of any other.
-std::vector<TriangleMesh> read_mesh_objects(const std::filesystem::path& file);
+// One mesh for each solid of an OBJ file (its objects, or those that bound one together: solids_of_objects) that has
+// an area, one of all surfaces of any other.
+std::vector<TriangleMesh> read_mesh_solids(const std::filesystem::path& file);
 
 }  // namespace costate

@@ -123,13 +123,13 @@ std::vector<MeshHull> read_mesh_hulls(const std::filesystem::path& file, const H
     return hulls;
 }
 
-std::vector<MeshHull> read_object_hulls(const std::filesystem::path& file, const HullLimits& limits) {
-    const std::vector<TriangleMesh> objects = read_mesh_objects(file);
+std::vector<MeshHull> read_solid_hulls(const std::filesystem::path& file, const HullLimits& limits) {
+    const std::vector<TriangleMesh> solids = read_mesh_solids(file);
     std::vector<MeshHull> out;
-    if (objects.size() > 1)
-        for (const TriangleMesh& object : objects) {
+    if (solids.size() > 1)
+        for (const TriangleMesh& solid : solids) {
             try {
-                std::ranges::move(hulls_of_mesh(object, limits), std::back_inserter(out));
+                std::ranges::move(hulls_of_mesh(solid, limits), std::back_inserter(out));
             } catch (const std::invalid_argument&) {
             }
         }

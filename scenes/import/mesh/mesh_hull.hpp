@@ -40,8 +40,8 @@ struct HullLimits {
 std::vector<MeshHull> hulls_of_mesh(const TriangleMesh& mesh, const HullLimits& limits = {});
 // The same of a file. Throws MeshFileError (scenes/import/mesh/mesh_file.hpp) if it is not a mesh or has no area.
 std::vector<MeshHull> read_mesh_hulls(const std::filesystem::path& file, const HullLimits& limits = {});
-// The same of each object of an OBJ file (scenes/import/mesh/obj_file.hpp). Objects without area are left out.
-std::vector<MeshHull> read_object_hulls(const std::filesystem::path& file, const HullLimits& limits = {});
+// The same of each solid of an OBJ file (scenes/import/mesh/obj_file.hpp). Solids without area are left out.
+std::vector<MeshHull> read_solid_hulls(const std::filesystem::path& file, const HullLimits& limits = {});
 
 // convex_hull with a cache (HullsReadOnce).
 std::shared_ptr<const Hull> shared_hull(const std::vector<Vec3<double>>& points);

@@ -1,11 +1,13 @@
 #include "scenes/import/mesh/obj_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <limits>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace costate {
 namespace {
@@ -55,7 +57,56 @@ template <class Number> Number leading_number(std::string_view word) {
     return x;
 }
 
+using Position = std::array<double, 3>;
+using Edge = std::pair<Position, Position>;  // the lower position first
+
+// The edges that belong to one triangle of a mesh. Corners at the same position are one.
+std::vector<Edge> open_edges(const TriangleMesh& mesh) {
+    std::vector<Edge> edges;
+    for (const std::array<int, 3>& t : mesh.triangles)
+        for (size_t i = 0; i < 3; ++i) {
+            const Vec3<double>& from = mesh.vertices[static_cast<size_t>(t[i])];
+            const Vec3<double>& to = mesh.vertices[static_cast<size_t>(t[(i + 1) % 3])];
+            const Position a{from.x(), from.y(), from.z()}, b{to.x(), to.y(), to.z()};
+            edges.push_back(std::minmax(a, b));
+        }
+    std::ranges::sort(edges);
+    std::vector<Edge> out;
+    for (auto first = edges.begin(); first != edges.end();) {
+        const auto next = std::find_if(first, edges.end(), [&](const Edge& e) { return e != *first; });
+        if (next - first == 1) out.push_back(*first);
+        first = next;
+    }
+    return out;
+}
+
 }  // namespace
+
+std::vector<std::vector<size_t>> solids_of_objects(const std::vector<TriangleMesh>& objects) {
+    std::vector<size_t> joined_to(objects.size());  // an object of the same solid before it, or itself
+    const auto first_of = [&](size_t i) {
+        while (joined_to[i] != i)
+            i = joined_to[i];
+        return i;
+    };
+    std::map<Edge, size_t> object_of;
+    for (size_t i = 0; i < objects.size(); ++i) {
+        joined_to[i] = i;
+        for (const Edge& edge : open_edges(objects[i])) {
+            const auto [other, fresh] = object_of.try_emplace(edge, i);
+            if (fresh) continue;
+            const auto [low, high] = std::minmax({first_of(other->second), first_of(i)});
+            joined_to[high] = low;
+        }
+    }
+    std::map<size_t, std::vector<size_t>> solids;  // by their first object
+    for (size_t i = 0; i < objects.size(); ++i)
+        solids[first_of(i)].push_back(i);
+    std::vector<std::vector<size_t>> out;
+    for (auto& [first, members] : solids)
+        out.push_back(std::move(members));
+    return out;
+}
 
 bool is_plain_obj(const std::string& bytes) {
     bool plain = bytes.find("\\\n") == std::string::npos && bytes.find("\\\r") == std::string::npos;
