@@ -1,5 +1,5 @@
-// costate bench SCENE --stages: the share of each stage of a step, and how many pairs of shapes, contacts and
-// rows a step has, along the scene's rollout.
+// costate bench SCENE --stages: the share of each stage of a step, and how many pairs of shapes, contacts, rows
+// and contact problems a step has, along the scene's rollout.
 #include <algorithm>
 #include <ctime>
 
@@ -57,7 +57,7 @@ int bench_stages(const Arguments& a, int repeat) {
     Report shares = Report::object();
     for (size_t i = 0; i < stage_names.size(); ++i)
         shares[stage_names[i]] = clock.seconds[i] / total;
-    const double n = s.steps;
+    const double n = s.steps, problems = clock.entered[static_cast<size_t>(Stage::impulses)] / (n * repeat);
     const Report report{{"name", s.name},
                         {"steps", s.steps},
                         {"repeat", repeat},
@@ -67,7 +67,8 @@ int bench_stages(const Arguments& a, int repeat) {
                         {"pairs_tried", counts.pairs / n},
                         {"contacts_found", counts.found / n},
                         {"contacts_pushing", counts.pushing / n},
-                        {"rows", counts.rows / n}};
+                        {"rows", counts.rows / n},
+                        {"problems_solved", problems}};
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
@@ -78,8 +79,8 @@ int bench_stages(const Arguments& a, int repeat) {
         std::printf("%-16s %8.1f %%\n", stage_names[i], 100 * clock.seconds[i] / total);
     std::printf(
         "\nin a step, on average: %.1f pairs of shapes compared, %.1f contacts found of which %.1f push, "
-        "%.1f rows\n",
-        counts.pairs / n, counts.found / n, counts.pushing / n, counts.rows / n);
+        "%.1f rows, %.2f problems solved\n",
+        counts.pairs / n, counts.found / n, counts.pushing / n, counts.rows / n, problems);
     return done;
 }
 

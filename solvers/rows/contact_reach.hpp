@@ -9,7 +9,7 @@
 namespace costate {
 
 // m/s or rad/s; a gap that stays open by a lower velocity may be closed by other impulses of the step.
-inline constexpr double reserve = 0.1;
+inline constexpr double reserve = 0.02;
 
 // The twists of the bodies in the common frames of their trees, at the joint velocities v(dof).
 template <class T, class Velocity>

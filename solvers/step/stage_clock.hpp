@@ -1,4 +1,4 @@
-// The time that a step spends in each of its stages.
+// The time that a step spends in each of its stages, and how often it enters them.
 #pragma once
 
 #include <array>
@@ -23,12 +23,15 @@ inline constexpr std::array stage_names{"joint forces", "kinematics", "mass matr
                                         "impulses",     "motion"};
 
 struct StageClock {
-    std::array<double, stage_names.size()> seconds{};  // per stage, summed over the steps
+    // Per stage, summed over the steps. A problem is solved again with contacts that its solution reaches.
+    std::array<double, stage_names.size()> seconds{};
+    std::array<int, stage_names.size()> entered{};
     void start() { last_ = Clock::now(); }
     // Adds the time since the last call to a stage.
     void lap(Stage stage) {
         const Clock::time_point now = Clock::now();
         seconds[static_cast<size_t>(stage)] += std::chrono::duration<double>(now - last_).count();
+        ++entered[static_cast<size_t>(stage)];
         last_ = now;
     }
 

@@ -112,6 +112,24 @@ template <class T> void find_features(const World& w, const T* theta, StepScratc
         }
     detect_contacts(w, theta, s.contacts);
 }
+// A number for the contacts that were found, and for the lanes that have them.
+template <class T> std::uint64_t hash_contacts(const ContactScratch<T>& s) {
+    std::uint64_t hash = hash_features(s.detection.features);
+    for (const LaneBits bits : s.lanes)
+        hash = mixed(hash, bits);
+    return hash;
+}
+// True if the solution moves shapes farther than expected, and finds more contacts there.
+template <class T> bool finds_more_features(const World& w, const T* theta, const T* v, StepScratch<T>& s) {
+    if (s.found != nullptr) return false;
+    const bool by_velocity = exceeds_reach(w, theta, v, s.v_next.data(), s.kinematics, s.contacts);
+    const bool by_displacement =
+        s.rows.recovers && exceeds_reach(w, theta, v, s.displacement.data(), s.kinematics, s.contacts);
+    if (!by_velocity && !by_displacement) return false;
+    const std::uint64_t before = hash_contacts(s.contacts);
+    find_features(w, theta, s);
+    return hash_contacts(s.contacts) != before;
+}
 template <class T>
 void choose_waiting_blocks(const World& w, const T* theta, const StateView<T>& x, StepScratch<T>& s) {
     if constexpr (std::is_same_v<T, Dual<double>>)
@@ -161,8 +179,8 @@ template <class T> void step_once(const World& w, const StepInputs<T>& in, StepS
     // 5 features that meet
     place_shapes(w, theta, s.kinematics, s.contacts);
     expect_change(w, theta, v, s.v_free.data(), s.kinematics, s.contacts);
+    find_features(w, theta, s);
     do {
-        find_features(w, theta, s);
         lap(Stage::detection);
         // 6 contact points, normals, gaps
         make_contacts(w, theta, s.kinematics, s.contacts);
@@ -190,9 +208,7 @@ template <class T> void step_once(const World& w, const StepInputs<T>& in, StepS
             lap(Stage::motion);
         } while (s.found == nullptr && wake_blocks(w, theta, at, s.v_next.data(), s.displacement.data(),
                                                    s.kinematics, s.contacts, s.rows));
-    } while (s.found == nullptr && (exceeds_reach(w, theta, v, s.v_next.data(), s.kinematics, s.contacts) ||
-                                    (s.rows.recovers && exceeds_reach(w, theta, v, s.displacement.data(),
-                                                                      s.kinematics, s.contacts))));
+    } while (finds_more_features(w, theta, v, s));
     if (w.damps_late()) {
         damp_late(w, theta, v, s.v_next.data(), s.late_damping);
         s.displacement = s.late_damping.v;

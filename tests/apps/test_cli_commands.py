@@ -139,6 +139,7 @@ class Commands(Cli):
         self.assertGreater(r["processor"]["step_us"], 0)
         # a box lies on the ground with four corners
         self.assertEqual((r["pairs_tried"], r["contacts_found"], r["contacts_pushing"], r["rows"]), (1, 4, 4, 12))
+        self.assertGreaterEqual(r["problems_solved"], 1)
         self.assertRegex(self.run_costate("bench", "box_slide", "--stages", "--steps", 30, "--repeat", 1), "detection .*%")
 
     def test_bench_of_a_batch(self):

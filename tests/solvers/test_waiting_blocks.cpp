@@ -149,10 +149,37 @@ TEST_CASE("waiting blocks: an impact closes a gap that the free velocity leaves 
         run_step(t, s);
         CHECK(s.contacts.points.empty() == bounds_reach(t.world));
         CHECK(s.rows.blocks.empty());
-        t.x[2] = 0.1003;
+        t.x[2] = 0.10014;
         run_step(t, s);
         CHECK(number_waiting(s) == 4);
         CHECK(s.rows.blocks.empty());
         CHECK(observe_contact(t.world, s, 0).impulse.isZero());
+    }
+}
+
+// A ball that falls fast changes its velocity by more than the free motion lets expect. The step looks farther. If
+// there is another ball, it solves again while the new contact waits, and then with both.
+TEST_CASE("waiting blocks: a problem is solved again only with contacts that it did not have") {
+    const Scene scene = scene_from_json(
+        parse_json(R"({"name": "b", "steps": 10, "time_step": 0.002, "ground": true, "models": [
+        {"name": "low", "model": {"bodies": [{"name": "ball", "joint": {"type": "free"}, "mass": 1,
+            "inertia": [0.01, 0.01, 0.01, 0, 0, 0], "shapes": [{"type": "sphere", "radius": 0.05}]}]}},
+        {"name": "high", "model": {"bodies": [{"name": "ball", "joint": {"type": "free"}, "mass": 1,
+            "inertia": [0.01, 0.01, 0.01, 0, 0, 0], "shapes": [{"type": "sphere", "radius": 0.05}]}]}}]})",
+                   "b"),
+        "b.json");
+    ToyState t{scene.world, scene.theta, scene.x0, VecX<double>::Zero(0)};
+    const int nq = t.world.nq();
+    StepScratch<double> s(t.world);
+    for (const bool near : {false, true}) {
+        CAPTURE(near);
+        t.x[2] = 0.0501;
+        t.x[7 + 2] = t.x[2] + 0.1 + (near ? 0.004 : 0.5);
+        t.x[nq + 2] = t.x[nq + 6 + 2] = -3;  // the gap between them closes by the impact alone
+        StageClock clock;
+        s.clock = &clock;
+        run_step(t, s);
+        CHECK(clock.entered[static_cast<size_t>(Stage::impulses)] == (near ? 3 : 1));
+        CHECK(s.contacts.points.size() == (near ? 2 : 1));
     }
 }
