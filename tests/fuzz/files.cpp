@@ -88,7 +88,7 @@ void read_obj(const std::string& text) {
     may_refuse([&] {
         for (const TriangleMesh& mesh : parse_obj(text, file.string()))
             weigh(mesh);
-        read_solid_hulls(file, {.vertices = 40, .hulls = 3});
+        read_solid_hulls(file, {.vertices = 40, .hulls = 3, .surfaces = true});
     });
 }
 
@@ -96,7 +96,7 @@ void read_msh(const std::string& bytes) {
     const fs::path file = in_file("mesh.msh", bytes);
     may_refuse([&] {
         weigh(read_mesh_file(file));
-        read_solid_hulls(file, {.vertices = 40, .hulls = 3});
+        read_solid_hulls(file, {.vertices = 40, .hulls = 3, .surfaces = true});
     });
 }
 

@@ -337,6 +337,27 @@ TEST_CASE("URDF meshes: objects of an OBJ file that bound a solid together are o
     CHECK(shapes[2]["vertices"][0][2].get<double>() >= 5);
 }
 
+TEST_CASE("URDF meshes: a mesh of separate convex surfaces collides as these") {
+    const UrdfFolder folder;
+    const std::string table =
+        wedge_obj() + "v 3 0 0\nv 4 0 0\nv 3 1 0\nv 3 0 1\nf -4 -2 -3\nf -4 -3 -1\nf -4 -1 -2\nf -3 -2 -1\n";
+    folder.write("robot/table.obj", table);
+    const ImportedModel robot = folder.load(collision("<mesh filename='table.obj'/>"));
+    CHECK(robot.warnings.empty());
+    const Json& shapes = robot.model["bodies"][0]["shapes"];
+    REQUIRE(shapes.size() == 2);
+    CHECK((shapes[0]["vertices"].size() == 4 && shapes[1]["vertices"].size() == 4));
+    // a third surface that is not convex: all have one hull
+    folder.write("robot/table.obj",
+                 table +
+                     "v 0 5 0\nv 1 5 0\nv 0 6 0\nv 0 5 1\nv 0.15 5.15 0.15\nf -5 -3 -4\nf -5 -4 -2\n"
+                     "f -5 -2 -3\nf -4 -3 -1\nf -3 -2 -1\nf -2 -4 -1\n");
+    const ImportedModel dented = folder.load(collision("<mesh filename='table.obj'/>"));
+    REQUIRE(dented.warnings.size() == 1);
+    CHECK(dented.warnings[0].find("\"table.obj\" is not convex") != std::string::npos);
+    CHECK(dented.model["bodies"][0]["shapes"].size() == 1);
+}
+
 TEST_CASE("URDF meshes: an extruded L is not convex, though all its corners lie on its hull") {
     const UrdfFolder folder;
     folder.write("robot/ell.obj",

@@ -1,8 +1,10 @@
 #include "scenes/import/mesh/convex_parts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 
@@ -328,6 +330,39 @@ bool fills_hull(const TriangleMesh& mesh, const Hull& hull, double depth) {
                 return false;
     }
     return true;
+}
+
+std::vector<TriangleMesh> separate_surfaces(const TriangleMesh& mesh) {
+    std::vector<int> joined_to(mesh.vertices.size());  // another vertex of the same surface, or itself
+    std::iota(joined_to.begin(), joined_to.end(), 0);
+    const auto root_of = [&](int i) {
+        while (joined_to[i] != i)
+            i = joined_to[i] = joined_to[joined_to[i]];
+        return i;
+    };
+    for (const auto& [i, j, k] : mesh.triangles) {
+        joined_to[root_of(j)] = root_of(i);
+        joined_to[root_of(k)] = root_of(i);
+    }
+    std::vector<TriangleMesh> out;
+    std::vector<int> surface(mesh.vertices.size(), -1), index(mesh.vertices.size(), -1);  // surface: of roots
+    for (const std::array<int, 3>& triangle : mesh.triangles) {
+        int& number = surface[root_of(triangle[0])];
+        if (number < 0) {
+            number = static_cast<int>(out.size());
+            out.emplace_back();
+        }
+        TriangleMesh& to = out[number];
+        std::array<int, 3>& corners = to.triangles.emplace_back(triangle);
+        for (int& corner : corners) {
+            if (index[corner] < 0) {
+                index[corner] = static_cast<int>(to.vertices.size());
+                to.vertices.push_back(mesh.vertices[corner]);
+            }
+            corner = index[corner];
+        }
+    }
+    return out;
 }
 
 std::vector<TriangleMesh> convex_parts(const TriangleMesh& given, int most_parts, double depth) {

@@ -56,6 +56,22 @@ MeshHull hull_of_part(const TriangleMesh& mesh, int most_vertices, double depth)
     }
 }
 
+// The hulls of the separate surfaces of a mesh if all of them are convex, so that the hulls are the mesh; otherwise none.
+std::vector<MeshHull> hulls_of_surfaces(const TriangleMesh& mesh, int most_vertices, double depth) {
+    const std::vector<TriangleMesh> surfaces = separate_surfaces(mesh);
+    if (std::ssize(surfaces) > most_separate_surfaces) return {};
+    std::vector<MeshHull> out;
+    for (const TriangleMesh& surface : surfaces) {
+        try {
+            out.push_back(hull_of_part(surface, most_vertices, depth));
+        } catch (const std::invalid_argument&) {
+            return {};
+        }
+        if (!out.back().convex || out.back().thickness > 0) return {};
+    }
+    return out;
+}
+
 std::vector<MeshHull> hulls_of_file(const std::filesystem::path& file, const HullLimits& limits) {
     const TriangleMesh mesh = read_mesh_file(file);
     try {
@@ -67,7 +83,7 @@ std::vector<MeshHull> hulls_of_file(const std::filesystem::path& file, const Hul
 
 struct Memory {
     int scopes = 0;
-    std::map<std::tuple<std::filesystem::path, int, int>, std::vector<MeshHull>> of_files;
+    std::map<std::tuple<std::filesystem::path, int, int, bool>, std::vector<MeshHull>> of_files;
     std::map<std::vector<double>, std::shared_ptr<const Hull>> of_points;
 };
 thread_local Memory memory;
@@ -83,7 +99,11 @@ MeshHull hull_of_points(const std::vector<Vec3<double>>& points, int most_vertic
 std::vector<MeshHull> hulls_of_mesh(const TriangleMesh& mesh, const HullLimits& limits) {
     const double depth = shallow * extent(mesh.vertices);
     MeshHull whole = hull_of_part(mesh, limits.vertices, depth);
-    if (whole.convex || limits.hulls == 1) return {std::move(whole)};
+    if (whole.convex) return {std::move(whole)};
+    if (limits.surfaces)
+        if (std::vector<MeshHull> hulls = hulls_of_surfaces(mesh, limits.vertices, depth); !hulls.empty())
+            return hulls;
+    if (limits.hulls == 1) return {std::move(whole)};
     std::vector<MeshHull> out;
     for (const TriangleMesh& part : convex_parts(mesh, limits.hulls, depth)) {
         try {
@@ -118,7 +138,7 @@ HullsReadOnce::~HullsReadOnce() {
 
 std::vector<MeshHull> read_mesh_hulls(const std::filesystem::path& file, const HullLimits& limits) {
     if (memory.scopes == 0) return hulls_of_file(file, limits);
-    std::vector<MeshHull>& hulls = memory.of_files[{file, limits.vertices, limits.hulls}];
+    std::vector<MeshHull>& hulls = memory.of_files[{file, limits.vertices, limits.hulls, limits.surfaces}];
     if (hulls.empty()) hulls = hulls_of_file(file, limits);
     return hulls;
 }

@@ -29,9 +29,13 @@ std::string text_of_coarse(const MeshHull& hull, double scale);
 // What a note says of a mesh that its hulls do not follow closely.
 std::string text_of_split(const std::vector<MeshHull>& hulls);
 
+// Most separate surfaces of a mesh that have hulls of their own.
+inline constexpr int most_separate_surfaces = 32;
+
 struct HullLimits {
     int vertices = std::numeric_limits<int>::max();  // most vertices of a hull: its outermost
     int hulls = 1;                                   // most hulls of a mesh that is not convex
+    bool surfaces = false;  // a mesh of separate convex surfaces has the hull of each
 };
 
 // The hull of a mesh, or several if it is not convex and the limits allow them. `convex` of each is relative to the

@@ -10,7 +10,8 @@ namespace costate {
 std::vector<Json> mesh_shapes(const std::filesystem::path& file, const MeshUse& use,
                               const ImportOptions& options, Warnings& warnings) {
     const Vec3<double> size = use.scale.cwiseAbs(), sign = use.scale.cwiseSign();
-    const std::vector<MeshHull> parts = read_solid_hulls(file, {options.hull_vertices, options.decompose});
+    const std::vector<MeshHull> parts = read_solid_hulls(
+        file, {.vertices = options.hull_vertices, .hulls = options.decompose, .surfaces = true});
     const std::string name = "mesh \"" + use.name + "\" ";
     if (options.decompose > 1 && !std::ranges::all_of(parts, &MeshHull::convex))
         warnings.note(use.place, name + text_of_split(parts), "allow more with --decompose");
