@@ -37,7 +37,8 @@ ROOTS = {"robot", "mujoco", "mujocoinclude", "sdf"}
 SUFFIXES = (".xml", ".urdf", ".sdf", ".world")
 COLUMNS = ["file", "result", "seconds", "dof", "shapes", "warnings", "physics", "message"]
 NOT_PHYSICS = re.compile(
-    r"no body can move|^<material> |constraints are rigid|^integrator=|^flag eulerdamp=|is a sensor that|measures a part|has a cutoff"
+    r"no body can move|^<material> |constraints are rigid|^integrator=|^flag eulerdamp=|is a sensor that"
+    r"|measures a part|has a cutoff"
     r"|at the start|start beyond|collides with the ground|so they fall|which falls|has no colour|^visual mesh|is invisible"
     r"|<skin>|<audio_source>"
     r"|second geometry|in <extension>|as its convex hull, as in MuJoCo|is inactive and is left out|places mocap bodies"

@@ -56,7 +56,8 @@ MeshHull hull_of_part(const TriangleMesh& mesh, int most_vertices, double depth)
     }
 }
 
-// The hulls of the separate surfaces of a mesh if all of them are convex, so that the hulls are the mesh; otherwise none.
+// The hulls of the separate surfaces of a mesh if all of them are convex, so that the hulls are the mesh;
+// otherwise none.
 std::vector<MeshHull> hulls_of_surfaces(const TriangleMesh& mesh, int most_vertices, double depth) {
     const std::vector<TriangleMesh> surfaces = separate_surfaces(mesh);
     if (std::ssize(surfaces) > most_separate_surfaces) return {};

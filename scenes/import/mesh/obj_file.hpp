@@ -13,8 +13,8 @@ namespace costate {
 // single precision. name: of the file, for MeshFileError.
 std::vector<TriangleMesh> parse_obj(const std::string& bytes, const std::string& name);
 
-// Indices of the objects that bound one solid together, for each solid: objects that have an open edge in common, an edge
-// of one triangle of each. Programs export the faces of a part, or its materials, as objects.
+// Indices of the objects that bound one solid together, for each solid: objects that have an open edge in common,
+// an edge of one triangle of each. Programs export the faces of a part, or its materials, as objects.
 std::vector<std::vector<size_t>> solids_of_objects(const std::vector<TriangleMesh>& objects);
 
 // True if all faces are triangles and no line goes on in the next: parse_obj then reads what assimp does.
