@@ -243,6 +243,19 @@ const tests = {
     await close();
   },
 
+  async "meshes are in view, those that collide and those that are only seen"() {
+    writeFileSync(`${folder}/edge.obj`, "v 0 0 0\nv 2 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+    const mesh = { type: "mesh", file: "edge.obj" };
+    for (const key of ["shapes", "visuals"]) {
+      const seen = ball("b", [0, 0, 1]);
+      seen.model.bodies[0][key] = [{ ...mesh, scale: [2, 2, 2] }];
+      const { page, said, close } = await open(make(`${key}.html`, scene(`${key}.json`, balls([seen]))), { hash: "#ui=0" });
+      assert.ok((await page.evaluate(() => costate.world.box.max.x)) >= 4);
+      assert.deepEqual(said, []);
+      await close();
+    }
+  },
+
   async "runs from files, one over the other, and what is wrong with a file"() {
     const file = scene("one.json", balls([ball("b", [0, 0, 0.5])]));
     costate("simulate", file, "--out", at("before.csv"));

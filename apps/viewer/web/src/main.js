@@ -19,7 +19,7 @@ class App {
     this.header = header;
     this.scene = header.scene;
     this.runs = header.runs.map((about) => new Run(about, header.objects, this.scene.bodies.length, planes));
-    for (const run of this.runs) run.visuals = this.scene.visuals;
+    for (const run of this.runs) Object.assign(run, { visuals: this.scene.visuals, geometries: this.scene.geometries });
     this.start = Math.min(...this.runs.map((run) => run.start));
     this.end = Math.max(...this.runs.map((run) => run.end));
     this.time = this.start;

@@ -21,7 +21,7 @@ export function bounds(runs, targets) {
       for (let b = 0; b < run.bodies; ++b) ball(frame === 0 ? start : all, p.fromArray(run.positions, 3 * (frame * run.bodies + b)), reach[b]);
     }
     for (const shape of run.objects.shapes)
-      if (shape.body < 0 && shape.type !== "plane" && shape.type !== "terrain") ball(start, p.fromArray(shape.p), extent(shape));
+      if (shape.body < 0 && shape.type !== "plane" && shape.type !== "terrain") ball(start, p.fromArray(shape.p), extent(shape, run.geometries));
   }
   for (const target of targets) start.expandByPoint(p.fromArray(target.p));
   all.union(start);
@@ -32,18 +32,29 @@ export function bounds(runs, targets) {
   return { box, middle: box.getCenter(new THREE.Vector3()), radius: radius(box) };
 }
 
-function extent(shape) {
+// The radius of a shape about its origin.
+function extent(shape, geometries) {
   const [a, b, c] = shape.size;
+  if (shape.type === "mesh") return meshRadius(geometries[shape.geometry]) * Math.max(...shape.size.map(Math.abs));
   if (shape.type === "capsule") return a + b;
   return shape.type === "sphere" ? a : Math.hypot(a, b, c);
+}
+
+// The radius of a mesh at unit scale about its origin, which is computed once.
+function meshRadius(geometry) {
+  if (geometry.radius === undefined) {
+    geometry.radius = 0;
+    const { vertices } = geometry;
+    for (let i = 0; i < vertices.length; i += 3) geometry.radius = Math.max(geometry.radius, Math.hypot(vertices[i], vertices[i + 1], vertices[i + 2]));
+  }
+  return geometry.radius;
 }
 
 // The radius of each body about its origin.
 function reaches(run) {
   const reach = new Float64Array(run.bodies);
   for (const shape of [...run.objects.shapes, ...run.visuals])
-    if (shape.body >= 0 && shape.type !== "mesh")
-      reach[shape.body] = Math.max(reach[shape.body], Math.hypot(...shape.p) + extent(shape));
+    if (shape.body >= 0) reach[shape.body] = Math.max(reach[shape.body], Math.hypot(...shape.p) + extent(shape, run.geometries));
   run.objects.bodies.forEach((body, b) => (reach[b] = Math.max(reach[b], Math.hypot(...body.com))));
   return reach;
 }
