@@ -1,8 +1,22 @@
-# Writes the keys of every kind of object of the schema TO a file of C++ initializers:
-#   cmake -D SCHEMA=scene.schema.json -D TO=known_keys.inc -P known_keys.cmake
-file(READ ${SCHEMA} schema)
-set(text "// Kinds of objects and their keys, made from scenes/library/scene.schema.json\n")
-function(append_kind kind object)
+# costate_known_keys(<schema> <file>): writes the keys of every kind of object of a JSON schema to a file of C++
+# initializers, anew whenever the schema has changed.
+function(costate_known_keys schema_file to)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${schema_file})
+    file(READ ${schema_file} schema)
+    set(text "// Kinds of objects and their keys, made from scenes/library/scene.schema.json\n")
+    costate_append_kind(scene "${schema}")
+    string(JSON kinds GET "${schema}" $defs)
+    string(JSON count LENGTH "${kinds}")
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+        string(JSON kind MEMBER "${kinds}" ${i})
+        string(JSON object GET "${kinds}" ${kind})
+        costate_append_kind(${kind} "${object}")
+    endforeach()
+    file(CONFIGURE OUTPUT ${to} CONTENT "${text}" @ONLY)  # leaves an equal file as it is
+endfunction()
+
+function(costate_append_kind kind object)
     string(JSON properties ERROR_VARIABLE none GET "${object}" properties)
     if(none)
         return()
@@ -17,14 +31,3 @@ function(append_kind kind object)
     list(JOIN keys ", " keys)
     set(text "${text}{\"${kind}\", {${keys}}},\n" PARENT_SCOPE)
 endfunction()
-
-append_kind(scene "${schema}")
-string(JSON kinds GET "${schema}" $defs)
-string(JSON count LENGTH "${kinds}")
-math(EXPR last "${count} - 1")
-foreach(i RANGE ${last})
-    string(JSON kind MEMBER "${kinds}" ${i})
-    string(JSON object GET "${kinds}" ${kind})
-    append_kind(${kind} "${object}")
-endforeach()
-file(WRITE ${TO} "${text}")

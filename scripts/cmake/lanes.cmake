@@ -32,9 +32,9 @@ if(costate_x86_64)
     endif()
 endif()
 
-# costate_lane_objects(<folder> <source> <factory>): adds the source to costate_<folder>, once for each width W. In it
-# COSTATE_LANE_WIDTH is W, and COSTATE_LANE_FACTORY the function <factory>_W, which has no C++ name; in all other sources of
-# the folder COSTATE_LANES_W is defined, and COSTATE_USUAL_LANES.
+# costate_lane_objects(<folder> <source> <factory>): the source, once for each width W, for costate_<folder>, to which
+# costate_library adds it. In it COSTATE_LANE_WIDTH is W, and COSTATE_LANE_FACTORY the function <factory>_W, which has
+# no C++ name; in all other sources of the folder COSTATE_LANES_W is defined, and COSTATE_USUAL_LANES.
 function(costate_lane_objects folder source factory)
     foreach(width ${COSTATE_LANE_WIDTHS_BUILT})
         set(name ${factory}_${width})
@@ -44,7 +44,7 @@ function(costate_lane_objects folder source factory)
         elseif(costate_isolates AND width EQUAL 8)
             set(instructions -mavx512f -mavx512dq -mavx512vl -mprefer-vector-width=512)
         endif()
-        add_library(${name} OBJECT ${source})
+        add_library(${name} OBJECT ${folder}/${source})
         set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
         target_link_libraries(${name} PRIVATE costate_collision)
         target_compile_definitions(${name} PRIVATE COSTATE_LANE_WIDTH=${width} COSTATE_LANE_FACTORY=${name})
@@ -53,7 +53,7 @@ function(costate_lane_objects folder source factory)
         add_dependencies(${name} costate_headers)
         set(object $<TARGET_OBJECTS:${name}>)
         if(costate_isolates)
-            set(isolated ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+            set(isolated ${CMAKE_CURRENT_BINARY_DIR}/${folder}/${name}.o)
             add_custom_command(OUTPUT ${isolated}
                 COMMAND ${COSTATE_LINKER} -r --force-group-allocation ${object} -o ${isolated}
                 COMMAND ${COSTATE_OBJCOPY} --keep-global-symbol=${name} ${isolated}
@@ -61,9 +61,26 @@ function(costate_lane_objects folder source factory)
             add_custom_target(${name}_isolated DEPENDS ${isolated})  # so that it waits for no library of the folder's
             set(object ${isolated})
             set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+            set_property(GLOBAL APPEND PROPERTY costate_lane_targets_${folder} ${name}_isolated)
         endif()
-        target_sources(costate_${folder} PRIVATE ${object})
-        target_compile_definitions(costate_${folder} PRIVATE COSTATE_LANES_${width} COSTATE_USUAL_LANES=${COSTATE_USUAL_LANES})
-        set_property(GLOBAL APPEND PROPERTY costate_lane_objects ${object})  # for libraries made of the objects of this one
+        set_property(GLOBAL APPEND PROPERTY costate_lane_objects_${folder} ${object})
+        set_property(GLOBAL APPEND PROPERTY costate_lane_objects ${object})  # of all folders, for libraries of them
     endforeach()
+endfunction()
+
+# costate_add_lanes(<folder>): what costate_lane_objects has prepared for costate_<folder>.
+function(costate_add_lanes folder)
+    get_property(objects GLOBAL PROPERTY costate_lane_objects_${folder})
+    if(NOT objects)
+        return()
+    endif()
+    target_sources(costate_${folder} PRIVATE ${objects})
+    list(TRANSFORM COSTATE_LANE_WIDTHS_BUILT PREPEND COSTATE_LANES_ OUTPUT_VARIABLE definitions)
+    target_compile_definitions(costate_${folder} PRIVATE ${definitions} COSTATE_USUAL_LANES=${COSTATE_USUAL_LANES})
+    get_property(targets GLOBAL PROPERTY costate_lane_targets_${folder})
+    if(targets)
+        # Properties of a source are those of one folder.
+        set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+        add_dependencies(costate_${folder} ${targets})
+    endif()
 endfunction()
