@@ -90,6 +90,7 @@ template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set,
 
 // Linearises the equations at x, and factors G.
 template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
+    set.has_factor = true;
     if (p.factored == nullptr) {
         factor_dense(p, set, x);
         return;
@@ -198,6 +199,7 @@ void newton_step(const MlcpView<T>& p, ActiveSet<T>& set, const T* s, bool facto
     else if (s != set.s.data())
         std::copy_n(s, p.rows, set.s.data());
     if (factored) {
+        set.has_factor = true;
         set.work.clear();
         for (const int r : set.active)
             set.work.push_back(-equation(p, set.state, x, set.s.data(), r).F);
@@ -242,7 +244,7 @@ template <class T>
 void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar,
                           T* bound_bar) {
     const size_t n = set.active.size();
-    if (!is_linear(set)) assemble(p, set, x);
+    if (!set.has_factor || !is_linear(set)) assemble(p, set, x);
     for (size_t i = 0; i < n; ++i)
         set.work[i] = -x_bar[set.active[i]];
     solve_equations_inplace(p, set, x, true);
@@ -258,7 +260,7 @@ void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, c
 void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, const double* x, int columns,
                          const double* ds, double* dx) {
     const size_t n = set.active.size(), width = columns;
-    if (!is_linear(set)) assemble(p, set, x);
+    if (!set.has_factor || !is_linear(set)) assemble(p, set, x);
     set.columns.assign(n * width, 0);
     for (size_t i = 0; i < n; ++i) {
         const Equation<double> e = equation(p, set.state, x, set.s.data(), set.active[i]);
@@ -421,6 +423,13 @@ void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double
         mlcp_velocity(p, x, set.s.data());
     const bool released = release_pulling(p, x);
     if (hold_within_bounds(p, law, x) || released) mlcp_velocity(p, x, set.s.data());
+}
+
+void take_solution(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x) {
+    classify_at(p, law, set, x);
+    if (activate(p, set, x)) mlcp_velocity(p, x, set.s.data());
+    set.work.resize(set.active.size());
+    set.has_factor = false;
 }
 
 #define INSTANTIATE(T)                                                                                       \

@@ -61,6 +61,7 @@ template <class T> struct ActiveSet {
     std::vector<T> work;           // (active)
     std::vector<T> settled;        // (rows)
     std::vector<T> s_bar;          // (rows) work of adjoints
+    bool has_factor = false;       // of G
     MatrixStructure structure;     // of G, for a dense A
     DenseSolver solver;            // of G, for a dense A
     std::vector<double> gathered;  // rows of A on the active columns
@@ -110,6 +111,9 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 // step to the states that x suggests is no solution, as where rows are redundant up to round-off, its states count.
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
                     const ActiveSet<double>* found = nullptr);
+
+// The active set that a solution x within the residual suggests. G is factored once something asks for it.
+void take_solution(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x);
 
 // Solves for the values by solve(values, set, x), which leaves the active set of x linearised in `set`.
 template <class T, class Solve>

@@ -286,6 +286,7 @@ bool can_go_inside(const MlcpView<double>& p, ConeScratch& w) {
 
 SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
     if (p.factored != nullptr) {
+        if (law == FrictionLaw::relaxed_cone && w.primal_newton.solve(p, x)) return SolverStatus::primal;
         guess_inplace(p, w.s, x);
         if (method == ConeMethod::admm)
             cone_admm_inplace(p, law, large_admm_iterations, acceptable_residual(p, x), w, x);
@@ -434,7 +435,9 @@ SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, Cone
     return with_values(
         p, set, x, [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
             const SolverStatus status = solve(values, law, method, w, start);
-            if (values.factored != nullptr)
+            if (status == SolverStatus::primal)
+                take_solution(values, law, found, start);
+            else if (values.factored != nullptr)
                 settle_large(values, law, status, status == SolverStatus::interior ? w.set : w.large.set,
                              found, start);
             else

@@ -9,6 +9,7 @@
 #include "solvers/complementarity/free_rows.hpp"
 #include "solvers/complementarity/interior_point.hpp"
 #include "solvers/complementarity/lcp.hpp"
+#include "solvers/complementarity/primal_newton.hpp"
 
 namespace costate {
 
@@ -27,6 +28,7 @@ struct ConeScratch {
     std::vector<RowState> states;  // (rows) of the next step
     FreeRows free_rows;
     InteriorPoint interior;
+    PrimalNewton primal_newton;
     ReflectedBoxes boxes;
     LargeScratch large;
     Eigen::MatrixXd shifted;  // ADMM: A + rho, factored in place

@@ -13,6 +13,7 @@ namespace costate {
 
 enum class SolverStatus : unsigned char {
     guessed,   // the guess was right
+    primal,    // found by Newton's method on the dofs
     pivoted,   // found by pivoting
     lemke,     // found by Lemke's method
     boxed,     // found by boxes rotated to the slip

@@ -47,6 +47,7 @@ Heap sphere_heap(int side, double overlap, const Settings& settings) {
     ground.name = "ground";
     ground.type = ShapeType::plane;
     shapes.push_back(ground);
+    builder.set_soft(settings.law == ContactLaw::mujoco);
     Model model = builder.build();
     ShapeSet set = build_shapes(model, shapes);
     Heap heap{World(std::move(model), std::move(set), settings), {}, {}, {}};
@@ -112,6 +113,10 @@ std::vector<NamedSettings> all_settings() {
     relaxed.solver = SolverType::ncp;
     relaxed.relaxed = true;
     add("ncp by ADMM").cone_method = ConeMethod::admm;
+    Settings& soft = add("MuJoCo's law");
+    soft.solver = SolverType::ncp;
+    soft.relaxed = true;
+    soft.law = ContactLaw::mujoco;
     return all;
 }
 
@@ -181,6 +186,7 @@ TEST_CASE(
     "a large island is recovered by sweeps: the spheres come apart, and dual numbers and the adjoint agree") {
     for (const NamedSettings& it : all_settings()) {
         if (of_a_solution(it.settings)) continue;
+        if (it.settings.law == ContactLaw::mujoco) continue;  // its constraints recover by forces
         CAPTURE(it.name);
         CHECK(dual_numbers_and_adjoint_agree(sphere_heap(4, 1e-3, it.settings)).recovered_by_sweeps);
     }

@@ -1,4 +1,6 @@
 // Where Newton's method on friction cones begins: at the states before the step, and near a solution.
+#include <array>
+
 #include <doctest/doctest.h>
 
 #include "scenes/scene.hpp"
@@ -196,4 +198,122 @@ TEST_CASE("ncp: the states before the step are found on the feet of a robot that
     const Guesses found = guesses(scene_from_json(json, "biped.json"));
     CHECK(found.share == 1);
     CHECK(found.factorisations <= 2);
+}
+
+namespace {
+
+// Contacts of one to six rows, friction at rest and free rows, with the compliance of their contact, on a few dofs.
+struct FactoredProblem {
+    std::vector<double> W, R, diagonal, b, bound, along, swept, velocity;
+    std::vector<size_t> start{0};
+    std::vector<int> column, normal, tree;
+    std::vector<RowType> type;
+    std::vector<LaneBits> dropped;
+    FactoredOperator<double> A{};
+    FactoredProblem(unsigned seed, double compliance) {
+        std::mt19937 g(seed);
+        const auto integer = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(g); };
+        const auto uniform = [&](double lo, double hi) {
+            return std::uniform_real_distribution<double>(lo, hi)(g);
+        };
+        const int dofs = integer(2, 12), contacts = integer(1, 10);
+        for (int c = 0; c < contacts; ++c) {
+            const RowType first =
+                c % 5 == 3 ? RowType::boxed : (c % 5 == 4 ? RowType::free : RowType::unilateral);
+            const int rows = first == RowType::unilateral ? std::array{1, 3, 4, 6}[integer(0, 3)] : 1,
+                      length = integer(1, dofs), at = integer(0, dofs - length),
+                      n = static_cast<int>(b.size());
+            const double mu = uniform(0.1, 1.5), R_n = compliance * uniform(0.01, 1),
+                         R_T = R_n / uniform(0.2, 10);
+            for (int i = 0; i < rows; ++i) {
+                double sum = 0;
+                for (int k = 0; k < length; ++k) {
+                    W.push_back(uniform(-1, 1));
+                    column.push_back(at + k);
+                    sum += W.back() * W.back();
+                }
+                start.push_back(W.size());
+                R.push_back(i == 0 ? R_n : R_T);
+                diagonal.push_back(sum + R.back());
+                b.push_back(uniform(-1, 0.5));
+                bound.push_back(first == RowType::boxed ? 0.1 : mu);
+                type.push_back(i == 0 ? first : RowType::friction);
+                normal.push_back(n);
+                dropped.push_back(i == 2 && integer(0, 4) == 0);
+            }
+        }
+        const int rows = static_cast<int>(b.size());
+        along.resize(dofs);
+        swept.resize(dofs);
+        velocity.resize(rows);
+        tree = {0, dofs};
+        A = {rows,         dofs,         start.data(),    column.data(), W.data(), R.data(), diagonal.data(),
+             along.data(), swept.data(), velocity.data(), tree.data(),   1};
+    }
+    MlcpView<double> view() const {
+        return {A.rows, nullptr, b.data(), type.data(), normal.data(), bound.data(), 0, dropped.data(), &A};
+    }
+    ContactProblem::Matrix dense() const {
+        ContactProblem::Matrix rows = ContactProblem::Matrix::Zero(A.rows, A.dofs);
+        for (int r = 0; r < A.rows; ++r)
+            for (size_t k = start[r]; k < start[r + 1]; ++k)
+                rows(r, column[k]) = W[k];
+        ContactProblem::Matrix out = rows * rows.transpose();
+        out.diagonal() += Eigen::Map<const Eigen::VectorXd>(R.data(), A.rows);
+        return out;
+    }
+};
+
+}  // namespace
+
+// The solution is unique.
+TEST_CASE("ncp, relaxed: Newton's method on the dofs finds the solution that the rows' equations have") {
+    const auto solve_problem = [](const MlcpView<double>& p, double* x) {
+        SolverScratch work;
+        ActiveSet<double> set;
+        return solve_exactly(p, Settings{.solver = SolverType::ncp}, FrictionLaw::relaxed_cone, work, set, x);
+    };
+    std::vector<int> rows_of(1 + max_contact_rows, 0);
+    int compared = 0;
+    for (unsigned seed = 1; seed <= 400; ++seed) {
+        CAPTURE(seed);
+        const bool stiff = seed % 3 == 0;
+        const FactoredProblem problem(seed, stiff ? 1e-3 : 0.3);
+        const MlcpView<double> p = problem.view();
+        std::vector<double> x(p.rows, 0.0), y(x);
+        const SolverStatus status = solve_problem(p, x.data());
+        if (!stiff) CHECK(status == SolverStatus::primal);
+        CHECK(status <= SolverStatus::pivoted);
+        CHECK(mlcp_residual(p, x.data(), FrictionLaw::relaxed_cone) <= acceptable_residual(p, x.data()));
+        CHECK(!broken_law(p, FrictionLaw::relaxed_cone, x.data(), 1e-9));
+        MlcpView<double> dense = p;
+        const ContactProblem::Matrix A = problem.dense();
+        dense.A = A.data();
+        dense.factored = nullptr;
+        if (solve_problem(dense, y.data()) == SolverStatus::unsolved) continue;  // a wedge with huge impulses
+        ++compared;
+        double largest = 0, apart = 0;
+        for (int r = 0; r < p.rows; ++r) {
+            largest = std::max(largest, std::abs(y[r]));
+            apart = std::max(apart, std::abs(x[r] - y[r]));
+            if (!p.drops(r)) rows_of[p.friction_rows(r)] += x[r] > 0;
+        }
+        CHECK(apart <= 1e-7 * (1e-3 + largest));
+        CHECK(solve_problem(p, y.data()) <= SolverStatus::primal);  // from the solution
+    }
+    CHECK(compared >= 398);
+    for (const int friction : {0, 2, 3, 5})
+        CHECK(rows_of[friction] > 50);
+}
+
+TEST_CASE("ncp, relaxed: Newton's method on the dofs refuses rows without compliance, and leaves the start") {
+    FactoredProblem problem(1, 0.3);
+    problem.R.back() = 0;
+    std::vector<double> x(problem.A.rows, 0.25);
+    PrimalNewton method;
+    CHECK_FALSE(method.solve(problem.view(), x.data()));
+    CHECK(std::ranges::count(x, 0.25) == problem.A.rows);
+    MlcpView<double> dense = problem.view();
+    dense.factored = nullptr;
+    CHECK_FALSE(method.solve(dense, x.data()));
 }

@@ -60,7 +60,7 @@ MeshHull hull_of_part(const TriangleMesh& mesh, int most_vertices, double depth)
 // otherwise none.
 std::vector<MeshHull> hulls_of_surfaces(const TriangleMesh& mesh, int most_vertices, double depth) {
     const std::vector<TriangleMesh> surfaces = separate_surfaces(mesh);
-    if (std::ssize(surfaces) > most_separate_surfaces) return {};
+    if (surfaces.size() < 2 || std::ssize(surfaces) > most_separate_surfaces) return {};
     std::vector<MeshHull> out;
     for (const TriangleMesh& surface : surfaces) {
         try {

@@ -83,6 +83,37 @@ void weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y)
     add_parts(parts, count, n, y);
 }
 
+COSTATE_EVERY_INSTRUCTION_SET
+void add_symmetric_product(const double* const* W, const double* C, int rows, const int* column, int length,
+                           double* A, size_t n) {
+    const auto add = [&](int a, int b, double sum) {
+        const size_t row = std::min(column[a], column[b]), col = std::max(column[a], column[b]);
+        A[row * row_length(n) + col] += sum;
+    };
+    for (int b = 0; b < length; ++b) {
+        double CW[8];
+        for (int i = 0; i < rows; ++i) {
+            CW[i] = 0;
+            for (int j = 0; j < rows; ++j)
+                CW[i] += C[i * rows + j] * W[j][b];
+        }
+        int a = b;
+        for (; a + 4 <= length; a += 4) {
+            Four sums = CW[0] * four(W[0] + a).v;
+            for (int i = 1; i < rows; ++i)
+                sums += CW[i] * four(W[i] + a).v;
+            for (int k = 0; k < 4; ++k)
+                add(a + k, b, sums[k]);
+        }
+        for (; a < length; ++a) {
+            double sum = 0;
+            for (int i = 0; i < rows; ++i)
+                sum += CW[i] * W[i][a];
+            add(a, b, sum);
+        }
+    }
+}
+
 // Of U, also entries below the diagonal are written, which have no meaning.
 COSTATE_EVERY_INSTRUCTION_SET
 bool factor_symmetric_inplace(double* A, size_t n) {
