@@ -18,12 +18,11 @@ double norm(const std::vector<double>& x) {
 // The impulse of a row that no other bounds, and D.
 double row_impulse(const MlcpView<double>& p, int r, double u, double& D) {
     const double compliance = p.factored->R[r], x = -u / compliance;
-    D = 1 / compliance;
-    if (p.type[r] == RowType::free || (p.type[r] == RowType::unilateral && x > 0)) return x;
-    const double bound = p.type[r] == RowType::boxed ? p.max_impulse(r) : 0;
-    if (std::abs(x) < bound) return x;
-    D = 0;
-    return std::copysign(bound, x);
+    double bounded = x;
+    if (p.type[r] == RowType::unilateral) bounded = std::max(0.0, x);
+    if (p.type[r] == RowType::boxed) bounded = std::clamp(x, -p.max_impulse(r), p.max_impulse(r));
+    D = bounded == x ? 1 / compliance : 0;
+    return bounded;
 }
 
 // The impulses of a contact, and D if it is not null. With R_n of its normal row and R_T = k^2 R_n of its friction rows,
@@ -106,18 +105,17 @@ bool PrimalNewton::find_step(const MlcpView<double>& p) {
     const size_t dofs = A.dofs;
     for (Group& g : groups_) {
         double change[Group::most];
-        const int entries = g.rows * g.rows, length = A.length(g.first);
+        const int entries = g.rows * g.rows;
         std::transform(g.D, g.D + entries, g.in_H, change, std::minus());
         if (std::all_of(change, change + entries, [](double d) { return d == 0; })) continue;
         std::copy_n(g.D, entries, g.in_H);
         const double* W[max_contact_rows];
         for (int i = 0; i < g.rows; ++i)
             W[i] = A.W + A.start[g.first + i];
-        add_symmetric_product(W, change, g.rows, A.column + A.start[g.first], length, H_.data(), dofs);
-        work_ += g.rows * length * (g.rows + length / 2.0);
+        add_symmetric_product(W, change, g.rows, A.column + A.start[g.first], A.length(g.first), H_.data(),
+                              dofs);
     }
     factor_ = H_;
-    work_ += std::pow(dofs, 3) / 6;
     if (!factor_symmetric_inplace(factor_.data(), dofs)) return false;
     std::ranges::transform(gradient_, dv_.begin(), std::negate());
     solve_symmetric_inplace(factor_.data(), dofs, dv_.data());
@@ -159,7 +157,6 @@ double PrimalNewton::search(const MlcpView<double>& p) {
 }
 
 bool PrimalNewton::solve(const MlcpView<double>& p, double* x) {
-    work_ = 0;
     if (p.factored == nullptr || p.factored->dofs > max_dofs || !collect_groups(p)) return false;
     const FactoredOperator<double>& A = *p.factored;
     x_.assign(p.rows, 0);
@@ -191,6 +188,7 @@ bool PrimalNewton::solve(const MlcpView<double>& p, double* x) {
         }
         if (!find_step(p)) return false;
         const double length = search(p);
+        if (!(length > 0)) return false;
         for (size_t i = 0; i < dofs; ++i)
             v_[i] += length * dv_[i];
         for (size_t r = 0; r < u_.size(); ++r)

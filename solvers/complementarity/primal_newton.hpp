@@ -22,7 +22,6 @@ public:
     // than 200 dofs, or the iterates do not settle: then x is the start. Also false if x has come as close to the
     // solution as round-off allows, but not within its residual: with little compliance, about 1e-7 of the diagonal.
     bool solve(const MlcpView<double>& p, double* x);
-    double work() const { return work_; }  // multiplications of the last call
 
 private:
     // Rows with one projection: a contact, or a single row
@@ -38,7 +37,6 @@ private:
     double slope_after(const MlcpView<double>& p, double length);
     double search(const MlcpView<double>& p);
 
-    double work_ = 0;
     std::vector<Group> groups_;
     std::vector<double> x_, u_, trial_,
         du_;  // (rows) impulses; b + W v, at v and after a part of the step; W dv
