@@ -25,8 +25,8 @@ double row_impulse(const MlcpView<double>& p, int r, double u, double& D) {
     return bounded;
 }
 
-// The impulses of a contact, and D if it is not null. With R_n of its normal row and R_T = k^2 R_n of its friction rows,
-// (x_n, k x_T) is the projection of (-u_n, -u_T/k)/R_n on the cone |k x_T| <= m x_n, m = k mu.
+// The impulses of a contact, and D if it is not null. With R_n of its normal row and R_T = k^2 R_n of its friction
+// rows, (x_n, k x_T) is the projection of (-u_n, -u_T/k)/R_n on the cone |k x_T| <= m x_n, m = k mu.
 void contact_impulses(const MlcpView<double>& p, int n, int friction, const double* u, double* x, double* D) {
     const int rows = 1 + friction;
     const double R_n = p.factored->R[n], k = std::sqrt(p.factored->R[n + 1] / R_n), m = k * p.mu(n + 1);
@@ -99,7 +99,7 @@ void PrimalNewton::find_gradient(const MlcpView<double>& p) {
     std::ranges::transform(gradient_, gradient_.begin(), std::negate());
 }
 
-// Adds what has changed since the last H, and solves H dv = -gradient. False if H has lost its definiteness to round-off.
+// Adds what has changed since the last H, and solves H dv = -gradient. False if round-off has made H indefinite.
 bool PrimalNewton::find_step(const MlcpView<double>& p) {
     const FactoredOperator<double>& A = *p.factored;
     const size_t dofs = A.dofs;

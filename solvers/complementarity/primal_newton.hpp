@@ -18,8 +18,8 @@ namespace costate {
 
 class PrimalNewton {
 public:
-    // x (rows): in, a start; out, the solution. False if A is not factored, a row has no compliance, the island has more
-    // than 200 dofs, or the iterates do not settle: then x is the start. Also false if x has come as close to the
+    // x (rows): in, a start; out, the solution. False if A is not factored, a row has no compliance, the island has
+    // more than 200 dofs, or the iterates do not settle: then x is the start. Also false if x has come as close to the
     // solution as round-off allows, but not within its residual: with little compliance, about 1e-7 of the diagonal.
     bool solve(const MlcpView<double>& p, double* x);
 

@@ -47,8 +47,8 @@ bool factor_symmetric_inplace(double* A, size_t n);
 // x (row_length(n)) <- A^-1 x
 void solve_symmetric_inplace(const double* U, size_t n, double* x);
 
-// A (matrix_size(n)) += W^T C W on and above the diagonal. C (rows x rows, at most 8) is symmetric, and row i of W has the
-// entries W[i] (length) at `column`, in any order.
+// A (matrix_size(n)) += W^T C W on and above the diagonal. C (rows x rows, at most 8) is symmetric, and row i of W has
+// the entries W[i] (length) at `column`, in any order.
 void add_symmetric_product(const double* const* W, const double* C, int rows, const int* column, int length,
                            double* A, size_t n);
 
