@@ -1,6 +1,7 @@
 #include "collision/detect/contact_list.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "collision/contact/contact.hpp"
@@ -62,13 +63,14 @@ void ContactList::drop_deeper_beside() {
     count_ = kept;
 }
 
-// Removes duplicate points, keeping the first.
+// Removes duplicate points, keeping the first. Most are apart, which one coordinate tells.
 void ContactList::unify() {
     int kept = 0;
     for (int i = 0; i < count_; ++i) {
         const Point& p = points_[i];
         const bool repeated = std::any_of(points_.begin(), points_.begin() + kept, [&](const Point& q) {
-            return (p.point - q.point).squaredNorm() < same_point * same_point &&
+            return std::abs(p.point[0] - q.point[0]) < same_point &&
+                   (p.point - q.point).squaredNorm() < same_point * same_point &&
                    p.normal.dot(q.normal) > 1 - nearly_equal;
         });
         if (!repeated) points_[kept++] = p;
