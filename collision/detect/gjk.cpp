@@ -145,7 +145,7 @@ template <class Difference> Apart nearest_point(const Difference& difference, do
 
 constexpr double set_apart = 1e-2;  // gap between separated cores, relative to the width of the narrower core
 constexpr int most_shifts = 12;
-constexpr double least_change = 1e-5;
+constexpr double least_change = 1e-3;   // rad; Newton's method follows
 constexpr double close_overlap = 1e-4;  // accuracy of EPA, relative to the size of the difference
 
 // a is moved along n until the cores are separate, and GJK computes n again, until n does not change or the
