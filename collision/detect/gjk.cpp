@@ -11,8 +11,8 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr int iterations = 100;               // curved cores need many iterations
-constexpr double distance2_accuracy = 1e-14;  // relative to the squared distance
+constexpr int iterations = 100;  // curved cores need many iterations
+constexpr double distance2_accuracy = 1e-14;
 // squared distance, relative to the squared extent of the difference, below which the cores overlap
 constexpr double overlap2 = 1e-22;
 
@@ -102,7 +102,9 @@ struct Simplex {
     }
 };
 
-template <class Difference> Apart nearest_point(const Difference& difference, double enough) {
+// accuracy: of the squared distance, relative to it
+template <class Difference>
+Apart nearest_point(const Difference& difference, double enough, double accuracy = distance2_accuracy) {
     Vec v = difference.middle();
     if (!(v.squaredNorm() > 0)) v = Vec::UnitZ();
     Simplex simplex;
@@ -123,7 +125,7 @@ template <class Difference> Apart nearest_point(const Difference& difference, do
         if (along > 0 && along * along > enough * enough * distance2)
             return answer(along / std::sqrt(distance2), v.normalized());
         // no point of the difference is nearer along v than w
-        if (k > 0 && (distance2 - along <= distance2_accuracy * distance2 || simplex.holds(p))) break;
+        if (k > 0 && (distance2 - along <= accuracy * distance2 || simplex.holds(p))) break;
         Simplex next = simplex;
         next.p[next.count++] = p;
         const Vec nearest = next.nearest();
@@ -145,8 +147,9 @@ template <class Difference> Apart nearest_point(const Difference& difference, do
 
 constexpr double set_apart = 1e-2;  // gap between separated cores, relative to the width of the narrower core
 constexpr int most_shifts = 12;
-constexpr double least_change = 1e-3;   // rad; Newton's method follows
-constexpr double close_overlap = 1e-4;  // accuracy of EPA, relative to the size of the difference
+constexpr double least_change = 1e-3;     // rad; Newton's method follows
+constexpr double close_distance2 = 1e-8;  // of the squared gap: n within 1e-4 rad
+constexpr double close_overlap = 1e-4;    // accuracy of EPA, relative to the size of the difference
 
 // a is moved along n until the cores are separate, and GJK computes n again, until n does not change or the
 // cores would overlap more along it. Where the separation hardly depends on n these steps are small, so each is
@@ -157,7 +160,8 @@ Vec settled(const Solid& a, const Solid& b, Vec n) {
     for (int k = 0; k < most_shifts; ++k) {
         const double gap =
             set_apart * std::max(std::min(width(a), width(b)), 1e-3 * std::max(width(a), width(b)));
-        const Apart moved = gjk({a, n * (gap - most)}, {b});
+        const Apart moved = nearest_point(CoreDifference{{a, n * (gap - most)}, {b}},
+                                          std::numeric_limits<double>::infinity(), close_distance2);
         if (!(moved.distance > 0)) break;
         const double s = separation(a, b, moved.n);
         if (s < most) break;
