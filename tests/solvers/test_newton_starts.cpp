@@ -306,6 +306,33 @@ TEST_CASE("ncp, relaxed: Newton's method on the dofs finds the solution that the
         CHECK(rows_of[friction] > 50);
 }
 
+// G is factored once its adjoint asks; without sliding, G does not depend on the impulses.
+TEST_CASE("ncp, relaxed: the adjoint of a solution on the dofs is that of its factored equations") {
+    int linear = 0;
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+        CAPTURE(seed);
+        FactoredProblem problem(seed, 0.3);
+        for (RowType& type : problem.type)
+            if (seed % 2 == 0 && type == RowType::friction) type = RowType::unilateral;
+        const MlcpView<double> p = problem.view();
+        const size_t rows = p.rows;
+        SolverScratch work;
+        ActiveSet<double> set, factored;
+        std::vector<double> x(rows, 0.0), x_bar(rows, 1.0), s_bar(rows, 0.0), bound_bar(s_bar);
+        REQUIRE(solve_exactly(p, Settings{.solver = SolverType::ncp}, FrictionLaw::relaxed_cone, work, set,
+                              x.data()) == SolverStatus::primal);
+        linear += set.active.size() > 1 && std::ranges::count(set.state, RowState::dilating) == 0;
+        solve_active_set_adj(p, set, x.data(), x_bar.data(), s_bar.data(), bound_bar.data());
+        std::vector<double> s_bar_factored(rows, 0.0), bound_bar_factored(s_bar_factored);
+        linearise_at(p, FrictionLaw::relaxed_cone, factored, x.data());
+        solve_active_set_adj(p, factored, x.data(), x_bar.data(), s_bar_factored.data(),
+                             bound_bar_factored.data());
+        for (size_t r = 0; r < rows; ++r)
+            CHECK(std::abs(s_bar[r] - s_bar_factored[r]) <= 1e-9 * (1 + std::abs(s_bar_factored[r])));
+    }
+    CHECK(linear > 10);
+}
+
 TEST_CASE("ncp, relaxed: Newton's method on the dofs refuses rows without compliance, and leaves the start") {
     FactoredProblem problem(1, 0.3);
     problem.R.back() = 0;
