@@ -300,12 +300,14 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
         } else if (p.type[r] == RowType::free) {
             state[r] = RowState::clamping;
         } else if (const int rows = law != FrictionLaw::box ? p.friction_rows(r) : 0; rows > 0) {
-            const double mu = value_of(p.mu(r + 1)), a = diagonal(r), slip = length_of(s_at + r + 1, rows);
+            const double mu = value_of(p.mu(r + 1)), a = diagonal(r);
+            double moves[max_friction_rows], target[max_friction_rows];  // 0 where no impulse acts
+            for (int i = 0; i < rows; ++i) {
+                moves[i] = p.drops(r + 1 + i) ? 0 : s(r + 1 + i);
+                target[i] = x(r + 1 + i) - moves[i] / a;
+            }
+            const double slip = length_of(moves, rows), tangent = length_of(target, rows);
             const double n = x(r) - (s(r) + (law == FrictionLaw::cone ? mu * slip : 0)) / a;
-            double target[max_friction_rows];
-            for (int i = 0; i < rows; ++i)
-                target[i] = x(r + 1 + i) - s(r + 1 + i) / a;
-            const double tangent = length_of(target, rows);
             const bool sticks = n > 0 && tangent <= mu * n;
             const bool pulls_at_rest = n <= 0 && slip <= no_slip;
             const bool breaks = !sticks && (mu * tangent <= -n || pulls_at_rest);

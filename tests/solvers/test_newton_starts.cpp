@@ -89,6 +89,40 @@ TEST_CASE("exact solvers: a dropped row of friction has no impulse and is no par
     }
 }
 
+// Its tangents move, but no impulse moves them.
+TEST_CASE("exact solvers: a contact whose friction rows are all dropped is one without friction") {
+    ContactProblem p;
+    p.A = ContactProblem::Matrix::Identity(3, 3) * 1e-14;
+    p.A(0, 0) = 2;
+    p.b.resize(3);
+    p.b << -1, 1, -2;
+    p.mu = Eigen::Vector3d::Constant(0.4);
+    p.type = {RowType::unilateral, RowType::friction, RowType::friction};
+    p.normal = {0, 0, 0};
+    const LaneBits dropped[] = {0, 1, 1};
+    MlcpView<double> view = p.view();
+    view.dropped = dropped;
+    for (const SolverType type : {SolverType::lcp, SolverType::ncp, SolverType::apgd})
+        for (const bool relaxed : {false, true}) {
+            if (relaxed && type != SolverType::ncp) continue;
+            CAPTURE(static_cast<int>(type));
+            CAPTURE(relaxed);
+            const FrictionLaw law = relaxed ? FrictionLaw::relaxed_cone : solver_kind(type).law;
+            SolverScratch work;
+            ActiveSet<double> set;
+            double x[3] = {};
+            CHECK(solve_exactly(view, Settings{.solver = type}, law, work, set, x) < SolverStatus::smoothed);
+            CHECK(x[0] == doctest::Approx(0.5).epsilon(1e-12));
+            CHECK(mlcp_residual(view, x, law) <= 1e-12);
+            const double x_bar[3] = {1, 1, 1};
+            double s_bar[3] = {}, bound_bar[3] = {};
+            solve_active_set_adj(view, set, x, x_bar, s_bar, bound_bar);
+            CHECK(s_bar[0] == doctest::Approx(-0.5).epsilon(1e-12));
+            for (const double other : {s_bar[1], s_bar[2], bound_bar[0], bound_bar[1], bound_bar[2]})
+                CHECK(other == 0);
+        }
+}
+
 TEST_CASE("ncp: velocities before the step that say nothing of its states do no harm") {
     Stream g(5, "before");
     int solved = 0, all = 0;
