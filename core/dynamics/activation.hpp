@@ -5,8 +5,7 @@
 //   exact_filter   w+ = w + (1 - exp(-h/T)) (c - w)
 //   muscle         w+ = w + h (c - w)/T(c, w)
 //
-// then w+ is clamped to its limits. Sides of clamps are part of the step's branch hash; their derivatives are those of
-// core/dynamics/actuation.hpp.
+// then w+ is clamped to its limits. Derivatives of clamps are those of core/dynamics/range.hpp.
 #pragma once
 
 #include "core/dynamics/actuation.hpp"
@@ -18,9 +17,8 @@ namespace costate {
 enum class MuscleTime : unsigned char { fall, rise, between };
 
 // The sides on which the step of an activation is.
-struct ActivationSides {
-    Side control = Side::within,
-         range = Side::within;  // of the control and the next activation in their limits
+template <class T> struct ActivationSides {
+    RangeSides<T> control, range;  // of the control and of the next activation in their limits
     // of a muscle: of both in 0..1, and its time constant
     Side unit_control = Side::within, unit_activation = Side::within;
     MuscleTime time = MuscleTime::fall;
@@ -37,7 +35,8 @@ template <class T> T clamped_to_unit(const T& x, Side side) {
 template <class T> struct MuscleRate {
     T c, factor, time, rate;
     T x, rise, fall;  // between both time constants: the argument of S, and both
-    MuscleRate(const Activation& a, const T* theta, const T& w, const T& control, const ActivationSides& at)
+    MuscleRate(const Activation& a, const T* theta, const T& w, const T& control,
+               const ActivationSides<T>& at)
         : c(clamped_to_unit(control, at.unit_control)),
           factor(T(0.5) + T(1.5) * clamped_to_unit(w, at.unit_activation)),
           time(at.time == MuscleTime::rise ? theta[a.times[0]] * factor : theta[a.times[1]] / factor),
@@ -59,7 +58,7 @@ template <class T> struct MuscleRate {
 
 // Notes the sides of a muscle.
 template <class T>
-void note_muscle(const Activation& a, const T* theta, const T& w, const T& c, ActivationSides& at) {
+void note_muscle(const Activation& a, const T* theta, const T& w, const T& c, ActivationSides<T>& at) {
     if (a.type != ActivationType::muscle) return;
     at.unit_control = side_of_unit(value_of(c));
     at.unit_activation = side_of_unit(value_of(w));
@@ -71,12 +70,12 @@ void note_muscle(const Activation& a, const T* theta, const T& w, const T& c, Ac
 }
 
 template <class T>
-T muscle_rate(const Activation& a, const T* theta, const T& w, const T& c, const ActivationSides& at) {
+T muscle_rate(const Activation& a, const T* theta, const T& w, const T& c, const ActivationSides<T>& at) {
     return MuscleRate<T>(a, theta, w, c, at).rate;
 }
 template <class T>
-void muscle_rate_adj(const Activation& a, const T* theta, const T& w, const T& c, const ActivationSides& at,
-                     const T& rate_bar, T* theta_bar, T& w_bar, T& c_bar) {
+void muscle_rate_adj(const Activation& a, const T* theta, const T& w, const T& c,
+                     const ActivationSides<T>& at, const T& rate_bar, T* theta_bar, T& w_bar, T& c_bar) {
     const MuscleRate<T> m(a, theta, w, c, at);
     const T time_bar = -(rate_bar * m.rate / m.time);
     T rest_bar = rate_bar / m.time;  // of c - w
@@ -103,7 +102,7 @@ void muscle_rate_adj(const Activation& a, const T* theta, const T& w, const T& c
 // w+ before it is clamped. c: clamped control
 template <class T>
 T free_activation(const Activation& a, const T* theta, const T& h, const T& w, const T& c,
-                  const ActivationSides& at) {
+                  const ActivationSides<T>& at) {
     switch (a.type) {
         case ActivationType::integrator: break;
         case ActivationType::filter: return w + h * (c - w) / theta[a.times[0]];
@@ -114,7 +113,7 @@ T free_activation(const Activation& a, const T* theta, const T& h, const T& w, c
 }
 template <class T>
 void free_activation_adj(const Activation& a, const T* theta, const T& h, const T& w, const T& c,
-                         const ActivationSides& at, const T& next_bar, T* theta_bar, T& h_bar, T& w_bar,
+                         const ActivationSides<T>& at, const T& next_bar, T* theta_bar, T& h_bar, T& w_bar,
                          T& c_bar) {
     w_bar += next_bar;
     if (a.type == ActivationType::integrator) {
@@ -140,47 +139,45 @@ void free_activation_adj(const Activation& a, const T* theta, const T& h, const 
 // The activation k after a step of length h. w, ctrl: its own
 template <class T>
 T next_activation(const Model& m, const T* theta, const T& h, int k, const T& w, const T& ctrl,
-                  ActivationSides& sides) {  // out
+                  ActivationSides<T>& sides) {  // out
     const Activation& a = m.activations[k];
     const ParameterInterval& limits = m.actuators[a.actuator].control;
-    sides.control = side_of(value_of(ctrl), limits, theta);
-    const T& c = sides.control == Side::within ? ctrl : theta[end_of(limits, sides.control)];
+    sides.control = range_sides(value_of(ctrl), limits, theta);
+    const T c = hold_in_range(limits, sides.control, theta, ctrl);
     note_muscle(a, theta, w, c, sides);
     const T next = free_activation(a, theta, h, w, c, sides);
-    sides.range = side_of(value_of(next), a.range, theta);
-    return sides.range == Side::within ? next : theta[end_of(a.range, sides.range)];
+    sides.range = range_sides(value_of(next), a.range, theta);
+    return hold_in_range(a.range, sides.range, theta, next);
 }
 template <class T>
 void next_activation_adj(const Model& m, const T* theta, const T& h, int k, const T& w, const T& ctrl,
-                         const ActivationSides& sides, const T& next_bar, T* theta_bar, T& h_bar, T& w_bar,
+                         const ActivationSides<T>& sides, const T& next_bar, T* theta_bar, T& h_bar, T& w_bar,
                          T& ctrl_bar) {
     const Activation& a = m.activations[k];
-    if (sides.range != Side::within) {
-        theta_bar[end_of(a.range, sides.range)] += next_bar;
-        return;
-    }
-    const bool within = sides.control == Side::within;
-    const int end = within ? 0 : end_of(m.actuators[a.actuator].control, sides.control);
-    const T c = within ? ctrl : theta[end];
-    free_activation_adj(a, theta, h, w, c, sides, next_bar, theta_bar, h_bar, w_bar,
-                        within ? ctrl_bar : theta_bar[end]);
+    const ParameterInterval& limits = m.actuators[a.actuator].control;
+    const T c = hold_in_range(limits, sides.control, theta, ctrl);
+    T free_bar(0), c_bar(0);
+    hold_in_range_adj(a.range, sides.range, next_bar, theta_bar, free_bar);
+    if (!any(sides.range.within())) return;
+    free_activation_adj(a, theta, h, w, c, sides, free_bar, theta_bar, h_bar, w_bar, c_bar);
+    hold_in_range_adj(limits, sides.control, c_bar, theta_bar, ctrl_bar);
 }
 
 // The activations after a step of length h.
 template <class T>
 void step_activations(const Model& m, const T* theta, const T& h,
-                      const T* w,              // (activations)
-                      const T* ctrl,           // (nu)
-                      ActivationSides* sides,  // out (activations)
-                      T* w_next)               // out (activations)
+                      const T* w,                 // (activations)
+                      const T* ctrl,              // (nu)
+                      ActivationSides<T>* sides,  // out (activations)
+                      T* w_next)                  // out (activations)
 {
     for (int k = 0; k < static_cast<int>(m.activations.size()); ++k)
         w_next[k] = next_activation(m, theta, h, k, w[k], ctrl[m.activations[k].actuator], sides[k]);
 }
 template <class T>
 void step_activations_adj(const Model& m, const T* theta, const T& h, const T* w, const T* ctrl,
-                          const ActivationSides* sides, const T* w_next_bar, T* theta_bar, T& h_bar, T* w_bar,
-                          T* ctrl_bar) {
+                          const ActivationSides<T>* sides, const T* w_next_bar, T* theta_bar, T& h_bar,
+                          T* w_bar, T* ctrl_bar) {
     for (int k = static_cast<int>(m.activations.size()); k-- > 0;) {
         const int n = m.activations[k].actuator;
         next_activation_adj(m, theta, h, k, w[k], ctrl[n], sides[k], w_next_bar[k], theta_bar, h_bar,
@@ -193,7 +190,7 @@ void step_activations_adj(const Model& m, const T* theta, const T& h, const T* w
 template <class T>
 const T* force_inputs(const Model& m, const T* theta, const T& h, const T* w, const T* ctrl, T* room) {
     if (m.activations.empty()) return ctrl;
-    ActivationSides unused;
+    ActivationSides<T> unused;
     for (int n = 0; n < m.nu; ++n) {
         const int k = m.actuators[n].activation;
         room[n] = k < 0                    ? ctrl[n]
@@ -210,7 +207,7 @@ void force_inputs_adj(const Model& m, const T* theta, const T& h, const T* w, co
         if (k < 0) {
             ctrl_bar[n] += inputs_bar[n];
         } else if (m.activations[k].early) {
-            ActivationSides sides;
+            ActivationSides<T> sides;
             next_activation(m, theta, h, k, w[k], ctrl[n], sides);
             next_activation_adj(m, theta, h, k, w[k], ctrl[n], sides, inputs_bar[n], theta_bar, h_bar,
                                 w_bar[k], ctrl_bar[n]);

@@ -2,31 +2,21 @@
 //
 // Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), not through
 // tau. The velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated is implicit, too.
-// A saturated actuator contributes its limit to tau and nothing to B. Saturation is decided at (q, v) and is
-// part of the step's branch hash. Spatial tendons and actuators on them follow the kinematics
-// (core/dynamics/spatial_tendon.hpp). At a limit, the derivative is that of the unsaturated side. Beyond a limit,
-// the derivative with respect to the clamped quantity is zero, and that with respect to the limit is not.
+// A saturated actuator contributes its limit to tau and nothing to B. Saturation is decided at (q, v)
+// (core/dynamics/range.hpp). Spatial tendons and actuators on them follow the kinematics
+// (core/dynamics/spatial_tendon.hpp).
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
+#include "core/dynamics/range.hpp"
 #include "core/dynamics/tendon.hpp"
 
 namespace costate {
 
-template <class T> Side side_of(const Value<T>& x, const ParameterInterval& limits, const T* theta) {
-    if (limits.lower >= 0 && x < value_of(theta[limits.lower])) return Side::lower;
-    return limits.upper >= 0 && x > value_of(theta[limits.upper]) ? Side::upper : Side::within;
-}
-
-// Index in theta of the end of a range on a side, which must not be `within`.
-inline int end_of(const ParameterInterval& limits, Side side) {
-    return side == Side::lower ? limits.lower : limits.upper;
-}
-
 // The active piece of an actuator's piecewise characteristic. The limits of a control do not apply to an activation, which
 // is what `ctrl` holds for an actuator that has one.
-struct Saturation {
-    Side control = Side::within, force = Side::within;
+template <class T> struct Saturation {
+    RangeSides<T> control, force;
     // b_2 <= 0, no muscle and not on a tendon, whose velocity couples dofs; matters only if the force is within its
     // limits
     bool implicit = true;
@@ -34,8 +24,8 @@ struct Saturation {
 };
 
 template <class T>
-const T& clamped_control(const Actuator& a, const T* theta, const Saturation& s, const T& ctrl) {
-    return s.control == Side::within ? ctrl : theta[end_of(a.control, s.control)];
+T clamped_control(const Actuator& a, const T* theta, const Saturation<T>& s, const T& ctrl) {
+    return hold_in_range(a.control, s.control, theta, ctrl);
 }
 
 // Coordinate, velocity and force of what an actuator drives, before the gear: a joint or a fixed tendon.
@@ -78,19 +68,19 @@ void drive_adj(const Model& m, const T* theta, const Actuator& a, const T& force
 
 // coordinate, velocity: of what the actuator drives
 template <class T>
-Saturation saturation(const Model& m, const T* theta, const T& coordinate, const T& velocity, const T* ctrl,
-                      int n) {
+Saturation<T> saturation(const Model& m, const T* theta, const T& coordinate, const T& velocity,
+                         const T* ctrl, int n) {
     const Actuator& a = m.actuators[n];
     const T& gear = theta[m.actuator.gear.at(n)];
-    Saturation s;
-    if (a.activation < 0) s.control = side_of(value_of(ctrl[n]), a.control, theta);
-    const T& control = clamped_control(a, theta, s, ctrl[n]);
+    Saturation<T> s;
+    if (a.activation < 0) s.control = range_sides(value_of(ctrl[n]), a.control, theta);
+    const T control = clamped_control(a, theta, s, ctrl[n]);
     const T length = gear * coordinate, rate = gear * velocity;
     const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control, length, rate);
     const T f = law.gain * control + law.b0 + law.b1 * gear * coordinate + law.b2 * gear * velocity;
-    s.force = side_of(value_of(f), a.force, theta);
+    s.force = range_sides(value_of(f), a.force, theta);
     if (a.muscle >= 0) s.muscle = muscle_piece(theta + a.muscle, length, rate);
-    s.implicit = s.force != Side::within || (value_of(law.b2) <= 0 && a.tendon < 0 && a.muscle < 0);
+    s.implicit = a.tendon < 0 && a.muscle < 0 && value_of(law.b2) <= 0;
     return s;
 }
 
@@ -99,20 +89,22 @@ template <class T> struct ActuatorOutput { T force, damping; };
 
 template <class T>
 ActuatorOutput<T> actuator_output(const Model& m, const T* theta, const T& coordinate, const T& velocity,
-                                  const T* ctrl, const Saturation& s, int n) {
+                                  const T* ctrl, const Saturation<T>& s, int n) {
     const Actuator& a = m.actuators[n];
-    const T& control = clamped_control(a, theta, s, ctrl[n]);
+    const T control = clamped_control(a, theta, s, ctrl[n]);
     const T& gear = theta[m.actuator.gear.at(n)];
     const ActuatorLaw<T> law =
         actuator_law_at<T>(a, m.actuator, theta, n, control, gear * coordinate, gear * velocity);
-    if (s.force != Side::within) return {gear * theta[end_of(a.force, s.force)], T(0)};
-    const T f = law.gain * control + law.b0 + law.b1 * gear * coordinate;
-    if (s.implicit) return {gear * f, -(law.b2 * gear * gear)};
-    return {gear * (f + law.b2 * gear * velocity), T(0)};
+    T f = law.gain * control + law.b0 + law.b1 * gear * coordinate, damping(0);
+    if (s.implicit)
+        damping = where(s.force.within(), T(-(law.b2 * gear * gear)), T(0));
+    else
+        f += law.b2 * gear * velocity;
+    return {gear * hold_in_range(a.force, s.force, theta, f), damping};
 }
 template <class T>
 void actuator_output_adj(const Model& m, const T* theta, const T& coordinate, const T& velocity,
-                         const T* ctrl, const Saturation& s, int n, const ActuatorOutput<T>& bar,
+                         const T* ctrl, const Saturation<T>& s, int n, const ActuatorOutput<T>& bar,
                          T* theta_bar, T& coordinate_bar, T& velocity_bar, T* ctrl_bar) {
     const Actuator& a = m.actuators[n];
     const T control = clamped_control(a, theta, s, ctrl[n]);
@@ -120,28 +112,27 @@ void actuator_output_adj(const Model& m, const T* theta, const T& coordinate, co
     const T length = gear * coordinate, speed = gear * velocity;
     const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, theta, n, control, length, speed);
     T& gear_bar = theta_bar[m.actuator.gear.at(n)];
-    if (s.force != Side::within) {
-        gear_bar += bar.force * theta[end_of(a.force, s.force)];
-        theta_bar[end_of(a.force, s.force)] += bar.force * gear;
-        return;
-    }
-    const T f = law.gain * control + law.b0 + law.b1 * length, f_bar = gear * bar.force;
+    const T f = law.gain * control + law.b0 + law.b1 * length;  // without b_2
+    T f_bar(0), control_bar(0);
+    hold_in_range_adj(a.force, s.force, T(gear * bar.force), theta_bar, f_bar);
+    gear_bar += bar.force * hold_in_range(a.force, s.force, theta, f) + f_bar * law.b1 * coordinate;
+    if (!any(s.force.within())) return;
     ActuatorLaw<T> law_bar{f_bar * control, f_bar, f_bar * length, T(0)};
-    gear_bar += bar.force * f + f_bar * law.b1 * coordinate;
     coordinate_bar += f_bar * law.b1 * gear;
-    T& control_bar = s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)];
     control_bar += f_bar * law.gain;
     if (s.implicit) {
-        law_bar.b2 = -bar.damping * gear * gear;
-        gear_bar -= T(2) * bar.damping * law.b2 * gear;
+        const T damping_bar = where(s.force.within(), bar.damping, T(0));
+        law_bar.b2 = -damping_bar * gear * gear;
+        gear_bar -= T(2) * damping_bar * law.b2 * gear;
     } else {
         law_bar.b2 = f_bar * speed;
-        gear_bar += T(2) * bar.force * law.b2 * speed;
+        gear_bar += T(2) * where(s.force.within(), bar.force, T(0)) * law.b2 * speed;
         velocity_bar += f_bar * law.b2 * gear;
     }
     T length_bar(0), speed_bar(0);
     actuator_law_at_adj(a, m.actuator, theta, n, control, length, speed, law_bar, theta_bar, control_bar,
                         length_bar, speed_bar);
+    hold_in_range_adj(a.control, s.control, control_bar, theta_bar, ctrl_bar[n]);
     if (a.muscle < 0) return;
     coordinate_bar += length_bar * gear;
     velocity_bar += speed_bar * gear;
@@ -151,7 +142,7 @@ void actuator_output_adj(const Model& m, const T* theta, const T& coordinate, co
 // Adds an actuator of a joint or a fixed tendon to tau and B of its dofs.
 template <class T>
 void actuator_force(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
-                    const Saturation& s, int n, T* tau, T* B) {
+                    const Saturation<T>& s, int n, T* tau, T* B) {
     const Actuator& a = m.actuators[n];
     const ActuatorOutput<T> out = actuator_output<T>(m, theta, driven_coordinate(m, theta, a, q),
                                                      driven_velocity(m, theta, a, v), ctrl, s, n);
@@ -160,8 +151,8 @@ void actuator_force(const Model& m, const T* theta, const T* q, const T* v, cons
 }
 template <class T>
 void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
-                        const Saturation& s, int n, const T* tau_bar, const T* B_bar, T* theta_bar, T* q_bar,
-                        T* v_bar, T* ctrl_bar) {
+                        const Saturation<T>& s, int n, const T* tau_bar, const T* B_bar, T* theta_bar,
+                        T* q_bar, T* v_bar, T* ctrl_bar) {
     const Actuator& a = m.actuators[n];
     const T coordinate = driven_coordinate(m, theta, a, q), velocity = driven_velocity(m, theta, a, v);
     ActuatorOutput<T> bar{T(0), a.tendon < 0 ? B_bar[a.v] : T(0)};
@@ -170,7 +161,7 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
     T coordinate_bar(0), velocity_bar(0);
     actuator_output_adj(m, theta, coordinate, velocity, ctrl, s, n, bar, theta_bar, coordinate_bar,
                         velocity_bar, ctrl_bar);
-    if (s.force != Side::within) return;
+    if (!any(s.force.within())) return;
     driven_coordinate_adj(m, theta, a, q, coordinate_bar, theta_bar, q_bar);
     if (!s.implicit) driven_velocity_adj(m, theta, a, v, velocity_bar, theta_bar, v_bar);
 }
@@ -178,12 +169,12 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
 // Forces of joints, of fixed tendons and of the actuators on both.
 template <class T>
 void actuation(const Model& m, const T* theta,
-               const T* q,               // (nq)
-               const T* v,               // (nv)
-               const T* ctrl,            // (nu)
-               Saturation* saturations,  // out (nu)
-               T* tau,                   // out (nv) N m or N
-               T* B)                     // out (nv) N m s/rad or N s/m
+               const T* q,                  // (nq)
+               const T* v,                  // (nv)
+               const T* ctrl,               // (nu)
+               Saturation<T>* saturations,  // out (nu)
+               T* tau,                      // out (nv) N m or N
+               T* B)                        // out (nv) N m s/rad or N s/m
 {
     for (int j = 0; j < m.nv; ++j) {
         tau[j] = T(0);
@@ -204,7 +195,7 @@ void actuation(const Model& m, const T* theta,
 
 template <class T>
 void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
-                   const Saturation* saturations, const T* tau_bar, const T* B_bar, T* theta_bar, T* q_bar,
+                   const Saturation<T>* saturations, const T* tau_bar, const T* B_bar, T* theta_bar, T* q_bar,
                    T* v_bar, T* ctrl_bar) {
     for (int n = m.nu; n-- > 0;)
         if (m.actuators[n].on_joint && !m.drives_path(m.actuators[n]))

@@ -267,7 +267,7 @@ void path_rate_adj(const Tendon& tendon, const TendonPaths<T>& paths, const T* v
 // The force along spatial tendon n, N: of its spring and damper, and gear f of its actuators.
 template <class T>
 T path_force(const Model& m, const T* theta, const T& length, const T& rate, const T* ctrl,
-             const Saturation* saturations, int n) {
+             const Saturation<T>* saturations, int n) {
     T force = tendon_force(m, theta, n, length, rate);
     for (int i = 0; i < m.nu; ++i)
         if (m.actuators[i].tendon == n)
@@ -276,7 +276,7 @@ T path_force(const Model& m, const T* theta, const T& length, const T& rate, con
 }
 template <class T>
 void path_force_adj(const Model& m, const T* theta, const T& length, const T& rate, const T* ctrl,
-                    const Saturation* saturations, int n, const T& force_bar, T* theta_bar, T& length_bar,
+                    const Saturation<T>* saturations, int n, const T& force_bar, T* theta_bar, T& length_bar,
                     T& rate_bar, T* ctrl_bar) {
     for (int i = m.nu; i-- > 0;)
         if (m.actuators[i].tendon == n)
@@ -288,10 +288,10 @@ void path_force_adj(const Model& m, const T* theta, const T& length, const T& ra
 // Adds the forces of all spatial tendons: tau_j += r_j f
 template <class T>
 void pull_paths(const Model& m, const T* theta, const TendonPaths<T>& paths,
-                const T* v,               // (nv)
-                const T* ctrl,            // (nu)
-                Saturation* saturations,  // (nu) out, of the actuators on spatial tendons
-                T* tau)                   // (nv) N m or N
+                const T* v,                  // (nv)
+                const T* ctrl,               // (nu)
+                Saturation<T>* saturations,  // (nu) out, of the actuators on spatial tendons
+                T* tau)                      // (nv) N m or N
 {
     for (int n = 0; n < static_cast<int>(m.tendons.size()); ++n) {
         const Tendon& tendon = m.tendons[n];
@@ -307,8 +307,8 @@ void pull_paths(const Model& m, const T* theta, const TendonPaths<T>& paths,
 // arm_bar_j += tau_bar_j f,   f_bar = sum r_j tau_bar_j
 template <class T>
 void pull_paths_adj(const Model& m, const T* theta, const TendonPaths<T>& paths, const T* v, const T* ctrl,
-                    const Saturation* saturations, const T* tau_bar, TendonPaths<T>& paths_bar, T* theta_bar,
-                    T* v_bar, T* ctrl_bar) {
+                    const Saturation<T>* saturations, const T* tau_bar, TendonPaths<T>& paths_bar,
+                    T* theta_bar, T* v_bar, T* ctrl_bar) {
     for (int n = static_cast<int>(m.tendons.size()); n-- > 0;) {
         const Tendon& tendon = m.tendons[n];
         if (!tendon.spatial()) continue;

@@ -8,23 +8,21 @@
 namespace costate {
 
 // The force x, N
-template <class T> T thrust_force(const Model& m, const T* theta, const Saturation& s, const T* ctrl, int n) {
+template <class T>
+T thrust_force(const Model& m, const T* theta, const Saturation<T>& s, const T* ctrl, int n) {
     const Actuator& a = m.actuators[n];
-    return theta[m.actuator.gear.at(n)] * (s.force == Side::within ? clamped_control(a, theta, s, ctrl[n])
-                                                                   : theta[end_of(a.force, s.force)]);
+    return theta[m.actuator.gear.at(n)] *
+           hold_in_range(a.force, s.force, theta, clamped_control(a, theta, s, ctrl[n]));
 }
 template <class T>
-void thrust_force_adj(const Model& m, const T* theta, const Saturation& s, const T* ctrl, int n,
+void thrust_force_adj(const Model& m, const T* theta, const Saturation<T>& s, const T* ctrl, int n,
                       const T& x_bar, T* theta_bar, T* ctrl_bar) {
     const Actuator& a = m.actuators[n];
-    const T& gear = theta[m.actuator.gear.at(n)];
-    if (s.force != Side::within) {
-        theta_bar[m.actuator.gear.at(n)] += x_bar * theta[end_of(a.force, s.force)];
-        theta_bar[end_of(a.force, s.force)] += x_bar * gear;
-        return;
-    }
-    theta_bar[m.actuator.gear.at(n)] += x_bar * clamped_control(a, theta, s, ctrl[n]);
-    (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += x_bar * gear;
+    const T f = hold_in_range(a.force, s.force, theta, clamped_control(a, theta, s, ctrl[n]));
+    T control_bar(0);
+    theta_bar[m.actuator.gear.at(n)] += x_bar * f;
+    hold_in_range_adj(a.force, s.force, T(x_bar * theta[m.actuator.gear.at(n)]), theta_bar, control_bar);
+    hold_in_range_adj(a.control, s.control, control_bar, theta_bar, ctrl_bar[n]);
 }
 
 // The wrench U = (r x d + mu, d) of a unit force, with axis d, moment mu per force and point r in the common
@@ -46,7 +44,7 @@ void unit_thrust_adj(const Actuator& a, const Transform<T>& X, const Motion<T>& 
 
 // tau_j += S_j . x U  on the path from the body to the world
 template <class T>
-void thrust(const Model& m, const T* theta, const Kinematics<T>& k, const Saturation* saturations,
+void thrust(const Model& m, const T* theta, const Kinematics<T>& k, const Saturation<T>* saturations,
             const T* ctrl,
             T* tau)  // (nv) N m or N
 {
@@ -60,7 +58,7 @@ void thrust(const Model& m, const T* theta, const Kinematics<T>& k, const Satura
 }
 // W_bar = sum_j tau_bar_j S_j:   S_bar_j += tau_bar_j W,   x_bar = W_bar . U,   U_bar = x W_bar
 template <class T>
-void thrust_adj(const Model& m, const T* theta, const Kinematics<T>& k, const Saturation* saturations,
+void thrust_adj(const Model& m, const T* theta, const Kinematics<T>& k, const Saturation<T>* saturations,
                 const T* ctrl, const T* tau_bar, KinematicsBar<T>& bar, T* theta_bar, T* ctrl_bar) {
     for (int n = m.nu; n-- > 0;) {
         const Actuator& a = m.actuators[n];

@@ -34,7 +34,7 @@ void joint_velocity_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_b
 }
 
 // The active piece of an actuator at (q, v, u).
-template <class T> Saturation saturation_now(const SensorInputs<T>& in, int n) {
+template <class T> Saturation<T> saturation_now(const SensorInputs<T>& in, int n) {
     const Model& m = in.w.model;
     const Actuator& a = m.actuators[n];
     return saturation<T>(m, in.theta, drive_length(m, in.theta, in.k(), a, in.x),
@@ -46,26 +46,7 @@ template <class T> Saturation saturation_now(const SensorInputs<T>& in, int n) {
 template <class T> T actuator_law_force(const SensorInputs<T>& in, int n) {
     const Model& m = in.w.model;
     const Actuator& a = m.actuators[n];
-    const Saturation side = saturation_now(in, n);
-    if (side.force != Side::within) return in.theta[end_of(a.force, side.force)];
-    const T& control = clamped_control(a, in.theta, side, in.u[n]);
-    const T& gear = in.theta[m.actuator.gear.at(n)];
-    T q(0), v(0);
-    if (a.on_joint) {
-        q = drive_length(m, in.theta, in.k(), a, in.x);
-        v = drive_rate(m, in.theta, in.k(), a, in.v());
-    }
-    const T length = gear * q, rate = gear * v;
-    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control, length, rate);
-    const T f = law.gain * control;
-    return a.on_joint ? T(f + law.b0 + law.b1 * gear * q + law.b2 * gear * v) : f;
-}
-template <class T>
-void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, const SensorBars<T>& bar) {
-    const Model& m = in.w.model;
-    const Actuator& a = m.actuators[n];
-    const Saturation side = saturation_now(in, n);
-    if (side.force != Side::within) return void(bar.theta[end_of(a.force, side.force)] += f_bar);
+    const Saturation<T> side = saturation_now(in, n);
     const T control = clamped_control(a, in.theta, side, in.u[n]);
     const T& gear = in.theta[m.actuator.gear.at(n)];
     T q(0), v(0);
@@ -75,8 +56,28 @@ void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, co
     }
     const T length = gear * q, rate = gear * v;
     const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control, length, rate);
-    T& control_bar = side.control == Side::within ? bar.u[n] : bar.theta[end_of(a.control, side.control)];
-    control_bar += f_bar * law.gain;
+    T f = law.gain * control;
+    if (a.on_joint) f = f + law.b0 + law.b1 * gear * q + law.b2 * gear * v;
+    return hold_in_range(a.force, side.force, in.theta, f);
+}
+template <class T>
+void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& held_bar, const SensorBars<T>& bar) {
+    const Model& m = in.w.model;
+    const Actuator& a = m.actuators[n];
+    const Saturation<T> side = saturation_now(in, n);
+    T f_bar(0);
+    hold_in_range_adj(a.force, side.force, held_bar, bar.theta, f_bar);
+    if (!any(side.force.within())) return;
+    const T control = clamped_control(a, in.theta, side, in.u[n]);
+    const T& gear = in.theta[m.actuator.gear.at(n)];
+    T q(0), v(0);
+    if (a.on_joint) {
+        q = drive_length(m, in.theta, in.k(), a, in.x);
+        v = drive_rate(m, in.theta, in.k(), a, in.v());
+    }
+    const T length = gear * q, rate = gear * v;
+    const ActuatorLaw<T> law = actuator_law_at(a, m.actuator, in.theta, n, control, length, rate);
+    T control_bar = f_bar * law.gain;
     ActuatorLaw<T> law_bar{f_bar * control, T(0), T(0), T(0)};
     if (a.on_joint) {
         law_bar.b0 = f_bar;
@@ -90,6 +91,7 @@ void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, co
     T length_bar(0), rate_bar(0);
     actuator_law_at_adj(a, m.actuator, in.theta, n, control, length, rate, law_bar, bar.theta, control_bar,
                         length_bar, rate_bar);
+    hold_in_range_adj(a.control, side.control, control_bar, bar.theta, bar.u[n]);
     if (a.muscle < 0) return;
     bar.theta[m.actuator.gear.at(n)] += length_bar * q + rate_bar * v;
     drive_length_adj<T>(m, in.theta, in.k(), a, in.x, length_bar * gear, bar.s.bar, bar.theta, bar.x);

@@ -108,7 +108,7 @@ struct ForceSlopes {
     double by_length = 0, by_rate = 0, by_input = 0;
 };
 ForceSlopes force_slopes(const Model& m, const double* theta, const double* q, const double* v,
-                         const Saturation& at, double input, int n) {
+                         const Saturation<double>& at, double input, int n) {
     const Actuator& a = m.actuators[n];
     if (a.muscle < 0) {
         const ActuatorLaw<double> law = actuator_law(a.type, m.actuator, theta, n);
@@ -169,8 +169,8 @@ void dynamics_columns(const World& w, const double* theta, const double* x, cons
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_columns(w, theta, v, J);
     for (int n = 0; n < m.nu; ++n) {
         const Actuator& a = m.actuators[n];
-        const Saturation& at = s.saturations[n];
-        if (at.force != Side::within) continue;
+        const Saturation<double>& at = s.saturations[n];
+        if (!at.force.within()) continue;
         const ForceSlopes f = force_slopes(m, theta, x, v, at, inputs[n], n);
         const double gear = theta[m.actuator.gear.at(n)];
         const int k = a.activation;
@@ -181,7 +181,7 @@ void dynamics_columns(const World& w, const double* theta, const double* x, cons
                 J.response(i, j) += h * gear * gear * f.by_length * c_i * c_j;
                 if (!at.implicit) J.response(i, nv + j) += h * gear * gear * f.by_rate * c_i * c_j;
             });
-            if (at.control != Side::within) return;
+            if (!at.control.within()) return;
             const double by_input = h * gear * f.by_input * c_i;
             if (k >= 0) {
                 J.response(i, 2 * nv + k) += by_input * read.by_activation;

@@ -53,17 +53,14 @@ std::unique_ptr<LaneStep> make_lane_step(const World& w);
 template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
     std::uint64_t hash = s.contacts.detection.hash();
     const auto mix = [&](std::uint64_t value) { hash = mixed(hash, value); };
-    for (const Saturation side : s.saturations)
-        mix(static_cast<std::uint64_t>(side.muscle.speed) << 8 |
-            static_cast<std::uint64_t>(side.muscle.length) << 5 |
-            static_cast<std::uint64_t>(side.implicit) << 4 | static_cast<std::uint64_t>(side.control) << 2 |
-            static_cast<std::uint64_t>(side.force));
+    for (const Saturation<T>& at : s.saturations)
+        mix(static_cast<std::uint64_t>(at.muscle.speed) << 8 |
+            static_cast<std::uint64_t>(at.muscle.length) << 5 | static_cast<std::uint64_t>(at.implicit));
     for (const Side side : s.springs)
         mix(static_cast<std::uint64_t>(side));
-    for (const ActivationSides side : s.activation_sides)
+    for (const ActivationSides<T>& side : s.activation_sides)
         mix(static_cast<std::uint64_t>(side.time) << 8 | static_cast<std::uint64_t>(side.unit_control) << 6 |
-            static_cast<std::uint64_t>(side.unit_activation) << 4 |
-            static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.range));
+            static_cast<std::uint64_t>(side.unit_activation) << 4);
     for (const ContactPoint<T>& c : s.contacts.points) {
         const ContactSources& from = c.sources;
         mix(static_cast<std::uint64_t>(c.tangent_axis));

@@ -99,25 +99,25 @@ template <class T> struct DistantContacts {
 // All intermediates of a step, grouped by stage. Each thread needs its own scratch. A step allocates only if
 // it has more rows than all before.
 template <class T> struct StepScratch {
-    std::vector<Saturation> saturations;            // 1 (nu)
-    std::vector<T> tau, B;                          // 1 (nv) joint forces; implicit damping
-    std::vector<T> inputs;                          // 1 (nu) of force laws, if there are activations
-    Kinematics<T> kinematics;                       // 2
-    TendonPaths<T> paths;                           // 2
-    std::vector<Side> springs;                      // 2 (tendons) where springs with slack pull
-    bool pushed = false;                            // 2 whether external wrenches act
-    std::vector<Force<T>> wrenches;                 // 2 (bodies) those, in the common frame
-    LateDamping<T> late_damping;                    // 1, 3, 10
-    FreeMotionScratch<T> free_motion;               // 3, 4
-    std::vector<T> v_free;                          // 4 (nv)
-    ContactScratch<T> contacts;                     // 5, 6
-    Rows<T> rows;                                   // 7
-    DelassusScratch<T> delassus;                    // 8
-    ImpulseScratch<T> impulses;                     // 9, 10
-    RecoveryScratch<T> recovery;                    // 10
-    std::vector<T> v_next;                          // 10 (nv) v+; with late damping v*
-    std::vector<T> displacement;                    // 10 (nv) h (v+ + w) - impact_displacement
-    std::vector<ActivationSides> activation_sides;  // 10 (na)
+    std::vector<Saturation<T>> saturations;            // 1 (nu)
+    std::vector<T> tau, B;                             // 1 (nv) joint forces; implicit damping
+    std::vector<T> inputs;                             // 1 (nu) of force laws, if there are activations
+    Kinematics<T> kinematics;                          // 2
+    TendonPaths<T> paths;                              // 2
+    std::vector<Side> springs;                         // 2 (tendons) where springs with slack pull
+    bool pushed = false;                               // 2 whether external wrenches act
+    std::vector<Force<T>> wrenches;                    // 2 (bodies) those, in the common frame
+    LateDamping<T> late_damping;                       // 1, 3, 10
+    FreeMotionScratch<T> free_motion;                  // 3, 4
+    std::vector<T> v_free;                             // 4 (nv)
+    ContactScratch<T> contacts;                        // 5, 6
+    Rows<T> rows;                                      // 7
+    DelassusScratch<T> delassus;                       // 8
+    ImpulseScratch<T> impulses;                        // 9, 10
+    RecoveryScratch<T> recovery;                       // 10
+    std::vector<T> v_next;                             // 10 (nv) v+; with late damping v*
+    std::vector<T> displacement;                       // 10 (nv) h (v+ + w) - impact_displacement
+    std::vector<ActivationSides<T>> activation_sides;  // 10 (na)
     // Covectors that the caller may seed between clear_bars and step_adj: `bar` for poses and velocities at
     // the start of the step, impulses.lambda_bar for impulses, contacts.points_bar for contact points.
     KinematicsBar<T> bar;

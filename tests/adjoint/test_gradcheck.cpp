@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "adjoint/check/gradcheck.hpp"
+#include "scenes/format/json.hpp"
 #include "scenes/scene.hpp"
 
 using namespace costate;

@@ -115,7 +115,7 @@ struct ActivationPass : StagePass {
     D h_dual;
     std::vector<double> w, u, w_bar, u_bar, next_bar, inputs_bar;
     std::vector<D> w_dual, u_dual, next_dual, inputs_dual;
-    std::vector<ActivationSides> sides;
+    std::vector<ActivationSides<double>> sides;
     ActivationPass(Rng& g, Regime r)
         : m(activated_model(g)),
           theta(m.layout.nominal()),
@@ -148,15 +148,15 @@ struct ActivationPass : StagePass {
         int controls = 0, ranges = 0;
         std::set<MuscleTime> times;
         for (size_t k = 0; k < sides.size(); ++k) {
-            controls += sides[k].control != Side::within;
-            ranges += sides[k].range != Side::within;
+            controls += !sides[k].control.within();
+            ranges += !sides[k].range.within();
             if (m.activations[k].type == ActivationType::muscle) times.insert(sides[k].time);
         }
         REQUIRE((controls >= 3 && ranges >= 3 && controls + ranges < static_cast<int>(sides.size())));
         REQUIRE((times.contains(MuscleTime::rise) && times.contains(MuscleTime::between)));
     }
     void run_duals() override {
-        std::vector<ActivationSides> unused(sides.size());
+        std::vector<ActivationSides<D>> unused(sides.size());
         step_activations(m, theta_dual.data(), h_dual, w_dual.data(), u_dual.data(), unused.data(),
                          next_dual.data());
         std::vector<D> room(inputs_dual.size());

@@ -13,7 +13,7 @@ namespace {
 struct ActuationPass : PassCase {
     VecX<double> ctrl;
     std::vector<int> parameters, coordinates, velocities;
-    std::vector<Saturation> side;
+    std::vector<Saturation<double>> side;
     static inline bool dc_motors = false;  // all actuators are
     static inline bool sloped = false;     // all actuators are general, with slopes of the gain
     ActuationPass(Rng& g, Regime r)
@@ -105,7 +105,8 @@ struct ActuationPass : PassCase {
     }
     Covector forward(const Covector& x_dot) {
         return run_duals(x_dot, [&](const D* th, const D* qd, const D* vd, const D* cd, D* tau, D* B) {
-            actuation(m, th, qd, vd, cd, side.data(), tau, B);
+            std::vector<Saturation<D>> unused(side.size());
+            actuation(m, th, qd, vd, cd, unused.data(), tau, B);
         });
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) {
@@ -128,18 +129,18 @@ struct ActuatorForcePass : ActuationPass {
             if (a.type == ActuatorType::servo || a.type == ActuatorType::general) coordinates.push_back(a.v);
         }
     }
-    Saturation unsaturated(int n) const { return {Side::within, Side::within, law(n).b2 <= 0}; }
+    template <class T> Saturation<T> unsaturated(int n) const { return {{}, {}, law(n).b2 <= 0}; }
     Covector forward(const Covector& x_dot) const {
         return run_duals(x_dot, [&](const D* th, const D* qd, const D* vd, const D* cd, D* tau, D* B) {
             for (int n = 0; n < m.nu; ++n)
-                actuator_force(m, th, qd, vd, cd, unsaturated(n), n, tau, B);
+                actuator_force(m, th, qd, vd, cd, unsaturated<D>(n), n, tau, B);
         });
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) const {
         return run_bars(prior, [&](double* theta_bar, double* q_bar, double* v_bar, double* ctrl_bar) {
             for (int n = 0; n < m.nu; ++n)
-                actuator_force_adj(m, theta.data(), q.data(), v.data(), ctrl.data(), unsaturated(n), n,
-                                   y_bar.data(), y_bar.data() + m.nv, theta_bar, q_bar, v_bar, ctrl_bar);
+                actuator_force_adj(m, theta.data(), q.data(), v.data(), ctrl.data(), unsaturated<double>(n),
+                                   n, y_bar.data(), y_bar.data() + m.nv, theta_bar, q_bar, v_bar, ctrl_bar);
         });
     }
 };

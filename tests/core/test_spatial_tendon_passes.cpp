@@ -193,7 +193,7 @@ struct PathPass : StagePass {
 struct PullPathsPass : PathPass {
     VecX<double> ctrl, ctrl_bar, v_bar, tau, tau_bar;
     VecX<D> v_dual, ctrl_dual, tau_dual;
-    std::vector<Saturation> sides;
+    std::vector<Saturation<double>> sides;
     PullPathsPass(Rng& g, Regime r)
         : PathPass(g, r, false),
           ctrl(VecX<double>::Constant(m.nu, 3)),
@@ -206,7 +206,7 @@ struct PullPathsPass : PathPass {
           tau_dual(m.nv),
           sides(static_cast<size_t>(m.nu)) {
         pull_paths(m, theta.data(), paths, v.data(), ctrl.data(), sides.data(), tau.data());
-        CHECK((sides[0].force == Side::upper && sides[1].force == Side::within && !sides[2].implicit));
+        CHECK((sides[0].force.above && sides[1].force.within() && !sides[2].implicit));
         in.add_along_direction(g, [&](Inputs& all) { all.add(v.data(), v_dual.data(), v_bar.data(), m.nv); });
         in.add_along_direction(
             g, [&](Inputs& all) { all.add(ctrl.data(), ctrl_dual.data(), ctrl_bar.data(), m.nu); });
@@ -216,7 +216,7 @@ struct PullPathsPass : PathPass {
         out.add<double>(tau_dual.data(), tau_bar.data(), m.nv);
     }
     void run_duals() override {
-        std::vector<Saturation> unused(sides.size());
+        std::vector<Saturation<D>> unused(sides.size());
         tau_dual.setZero();
         pull_paths(m, theta_dual.data(), paths_dual, v_dual.data(), ctrl_dual.data(), unused.data(),
                    tau_dual.data());

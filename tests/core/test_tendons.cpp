@@ -47,7 +47,7 @@ struct TendonPass : StagePass {
     std::vector<double> q, v, u, q_bar, v_bar, u_bar, tau, B, tau_bar, B_bar;
     std::vector<D> q_dual, v_dual, u_dual, tau_dual, B_dual;
     VecX<D> theta_dual;
-    std::vector<Saturation> saturations;
+    std::vector<Saturation<double>> saturations;
     // velocities have no effect on joint damping, and lengths none on velocity gains: all are in one direction
     TendonPass(Rng& g, Regime r) : m(tendon_model(g)), theta(m.layout.nominal()), theta_bar(theta) {
         theta_bar.setZero();
@@ -80,7 +80,7 @@ struct TendonPass : StagePass {
         actuation(m, theta.data(), q.data(), v.data(), u.data(), saturations.data(), tau.data(), B.data());
     }
     void run_duals() override {
-        std::vector<Saturation> unused(saturations.size());
+        std::vector<Saturation<D>> unused(saturations.size());
         actuation(m, theta_dual.data(), q_dual.data(), v_dual.data(), u_dual.data(), unused.data(),
                   tau_dual.data(), B_dual.data());
     }
@@ -123,7 +123,7 @@ TEST_CASE("MJCF: fixed tendons and their actuators; others are left out with a w
     for (const double near : {0.2, -0.15, -0.3}) {
         const std::vector<double> q{near, -0.3};
         std::vector<double> tau(2), B(2);
-        Saturation s;
+        Saturation<double> s;
         actuation(model, scene.theta.data(), q.data(), v.data(), u.data(), &s, tau.data(), B.data());
         const double l = near + ref + 0.15, rate = 1 + 0.5 * 2,
                      spring = near > 0      ? 2 * (0.2 - l)

@@ -17,7 +17,7 @@ struct ThrustForcePass : StagePass {
     Model m;
     VecX<double> theta, theta_bar, ctrl, ctrl_bar, x_bar;
     VecX<D> theta_dual, ctrl_dual, x_dual;
-    std::vector<Saturation> sides;
+    std::vector<Saturation<double>> sides;
     ThrustForcePass(Rng& g, Regime r, bool pass_alone = true)
         : m(toy_model(g)),
           theta(m.layout.nominal()),
@@ -43,7 +43,7 @@ struct ThrustForcePass : StagePass {
     }
     void run_duals() override {
         for (int n = 0; n < m.nu; ++n)
-            x_dual[n] = thrust_force(m, theta_dual.data(), sides[n], ctrl_dual.data(), n);
+            x_dual[n] = thrust_force<D>(m, theta_dual.data(), {}, ctrl_dual.data(), n);
     }
     void run_adjoint() override {
         for (int n = 0; n < m.nu; ++n)
@@ -78,8 +78,9 @@ struct ThrustPass : ThrustForcePass {
     }
     void clear_bars() override { bar.set_zero(); }
     void run_duals() override {
+        const std::vector<Saturation<D>> unused(sides.size());
         tau_dual.setZero();
-        thrust(m, theta_dual.data(), k_dual, sides.data(), ctrl_dual.data(), tau_dual.data());
+        thrust(m, theta_dual.data(), k_dual, unused.data(), ctrl_dual.data(), tau_dual.data());
     }
     void run_adjoint() override {
         thrust_adj(m, theta.data(), k, sides.data(), ctrl.data(), tau_bar.data(), bar, theta_bar.data(),

@@ -62,7 +62,7 @@ struct ReferenceModel {
 VecX<double> forces(const Model& m, const VecX<double>& theta, const VecX<double>& q, const VecX<double>& v,
                     const VecX<double>& ctrl) {
     VecX<double> tau(m.nv), B(m.nv);
-    std::vector<Saturation> saturations(m.nu);
+    std::vector<Saturation<double>> saturations(m.nu);
     actuation(m, theta.data(), q.data(), v.data(), ctrl.data(), saturations.data(), tau.data(), B.data());
     return tau - B.cwiseProduct(v);
 }

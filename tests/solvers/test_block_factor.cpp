@@ -13,11 +13,11 @@ using namespace costate::test;
 
 namespace {
 
-struct Case {
+struct BlockMatrix {
     std::vector<int> start{0};
     std::vector<std::pair<int, int>> touching;
     Eigen::MatrixXd H;
-    Case(Rng& g, int blocks) {
+    BlockMatrix(Rng& g, int blocks) {
         for (int i = 0; i < blocks; ++i)
             start.push_back(start.back() + 1 + static_cast<int>(g.uniform(0, 7)));
         const auto any = [&] { return static_cast<int>(g.uniform(0, blocks)); };
@@ -55,7 +55,7 @@ TEST_CASE("block factors solve with the matrix and its transpose") {
     Rng g(5);
     BlockFactor factor;  // one object for all patterns, as in a simulation
     for (const int blocks : {1, 2, 3, 10, 40, 10, 1}) {
-        Case c(g, blocks);
+        BlockMatrix c(g, blocks);
         for (int trial = 0; trial < 3; ++trial) {
             c.fill(g, 0.2, factor);
             REQUIRE(factor.factor());
@@ -73,7 +73,7 @@ TEST_CASE("block factors solve with the matrix and its transpose") {
 TEST_CASE("block factors: a singular matrix is reported") {
     Rng g(6);
     BlockFactor factor;
-    Case c(g, 3);
+    BlockMatrix c(g, 3);
     c.fill(g, 0.1, factor);
     const BlockFactor::Block block = factor.block(1, 1);
     block(0, 0) = std::numeric_limits<double>::quiet_NaN();

@@ -8,6 +8,7 @@
 #include "adjoint/rollout/state.hpp"
 #include "scenes/scene.hpp"
 #include "solvers/step/lane_step.hpp"
+#include "tests/support/mjcf_text.hpp"
 #include "tests/support/random_state.hpp"
 #include "tests/support/toy_worlds.hpp"
 
@@ -219,19 +220,47 @@ TEST_CASE("lane steps: the bits of single steps by MuJoCo's law, with both cones
     CHECK(shared > 40);
 }
 
+TEST_CASE("lane steps: the bits of single steps with controls and forces beyond their limits in some lanes") {
+    for (const std::string name : {"ant", "go1_stand", "atlas_stand", "quadcopter", "half_cheetah"}) {
+        CAPTURE(name);
+        const Scene s = load_scene(name, 10);
+        const std::unique_ptr<LaneStep> lanes = make_lane_step(s.world);
+        if (skips(lanes.get())) return;
+        LanePaths paths(s.world, *lanes, s.theta, s.x0);
+        Stream g(3, name);
+        int saturated = 0, free = 0;
+        for (int t = 0; t < 10; ++t) {
+            for (size_t i = 0; i < paths.width; ++i) {
+                paths.u[i] = (t % 2 == 0 ? 100 : 1) * normal_vector(g, s.world.nu());
+                paths.bar[i] = normal_vector(g, s.world.ndx());
+            }
+            paths.step_and_compare();
+            for (const Saturation<double>& at : paths.scratch.saturations) {
+                const bool within = at.control.within() && at.force.within();
+                saturated += !within;
+                free += within;
+            }
+        }
+        CHECK(saturated > 0);
+        CHECK(free > 0);
+        CHECK(paths.parted == 0);
+        CHECK(paths.parted_in_reverse <= 1);  // where a lane touches nothing
+    }
+}
+
 TEST_CASE("lane steps: lanes that cannot share a step part, and are as before") {
-    const Scene s = load_scene("throw", 10);
+    const Scene s =
+        mjcf(R"(<worldbody><body><joint name="j" type="slide"/><geom size=".1"/></body></worldbody>
+        <tendon><fixed stiffness="10" springlength="-1 1"><joint joint="j" coef="1"/></fixed></tendon>)")
+            .scene();
     const std::unique_ptr<LaneStep> lanes = make_lane_step(s.world);
     if (skips(lanes.get())) return;
     LanePaths paths(s.world, *lanes, s.theta, s.x0);
-    for (size_t i = 0; i < paths.width; ++i)
-        paths.u[i].setConstant(i == 0 ? 1e6 : 0);  // one lane is saturated
+    paths.x[0][0] = 2;  // the spring of the others is slack
     paths.step_and_compare();
     CHECK(paths.parted == 1);
-    for (size_t i = 0; i < paths.width; ++i) {
-        paths.x[i] = s.x0;
-        paths.u[i].setZero();
-    }
+    for (VecX<double>& x : paths.x)
+        x = s.x0;
     paths.step_and_compare();
     CHECK(paths.shared == 1);
 }

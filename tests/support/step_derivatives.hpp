@@ -96,8 +96,11 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
         const RowBlock &a = s.rows.blocks[i], &b = d.rows.blocks[i];
         if (a.kind != b.kind || a.index != b.index || a.side != b.side || a.bias != b.bias) return false;
     }
-    const auto same = [](const Saturation& a, const Saturation& b) {
-        return a.control == b.control && a.force == b.force;
+    const auto same_sides = [](const RangeSides<double>& a, const RangeSides<D>& b) {
+        return a.below == b.below && a.above == b.above;
+    };
+    const auto same = [&](const Saturation<double>& a, const Saturation<D>& b) {
+        return same_sides(a.control, b.control) && same_sides(a.force, b.force);
     };
     if (!std::equal(s.saturations.begin(), s.saturations.end(), d.saturations.begin(), same)) return false;
     if (s.springs != d.springs) return false;
