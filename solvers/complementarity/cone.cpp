@@ -129,12 +129,12 @@ void slide_beyond_friction(const MlcpView<double>& p, const double* x, std::vect
     }
 }
 
-// Newton's method by full steps, as long as one of three decreases the residual: for starts that are close to a
+// Newton's method by full steps, as long as one of two halves the residual: for starts that are close to a
 // solution, or else given up soon. True if x is then a solution; otherwise x is unchanged. Contacts that stick by too
 // much friction slide only when all else is settled: at once, they would change sides for ever.
 bool newton_nearby(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
-    constexpr int max_steps = 10, patience = 3;
-    constexpr double decrease = 0.9;
+    constexpr int max_steps = 10, patience = 2;
+    constexpr double decrease = 0.5;
     w.states.resize(p.rows);
     w.s.resize(p.rows);
     w.x.assign(x, x + p.rows);
@@ -207,8 +207,11 @@ void find_states_before(const MlcpView<double>& p, const HeldMotion& held, ConeS
 // From the solution for these states, as where a motion goes on.
 bool newton_from_states_before(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     if (p.before == nullptr || law != FrictionLaw::cone) return false;
+    w.first_states.clear();
     for (const HeldMotion& held : held_motions) {
         find_states_before(p, held, w);
+        if (w.states == w.first_states) return false;
+        w.first_states = w.states;
         w.start.assign(p.rows, 0);
         solve_states(p, w.set, w.states, false, w.s.data(), w.start.data());
         w.work += factorisation_work(w.set.active.size());

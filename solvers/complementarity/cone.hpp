@@ -25,7 +25,7 @@ struct ConeScratch {
     double work = 0;                                              // of the last call, as LcpScratch::work
     std::vector<double> x, s, full, full_s, before, best, start;  // iterates and their velocities
     ActiveSet<double> set;
-    std::vector<RowState> states;  // (rows) of the next step
+    std::vector<RowState> states, first_states;  // (rows) of the next step; of the first guess
     FreeRows free_rows;
     InteriorPoint interior;
     PrimalNewton primal_newton;

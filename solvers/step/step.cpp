@@ -31,6 +31,13 @@ std::uint64_t recovery_branch(const StepScratch<double>& s, size_t i, int r) {
 std::uint64_t branch_hash(const StepScratch<double>& s) {
     std::uint64_t hash = shared_branches(s);
     const auto mix = [&](std::uint64_t value) { hash = mixed(hash, value); };
+    const auto mix_sides = [&](const RangeSides<double>& a, const RangeSides<double>& b) {
+        mix((a.below ? 1u : 0u) | (a.above ? 2u : 0u) | (b.below ? 4u : 0u) | (b.above ? 8u : 0u));
+    };
+    for (const Saturation<double>& at : s.saturations)
+        mix_sides(at.control, at.force);
+    for (const ActivationSides<double>& at : s.activation_sides)
+        mix_sides(at.control, at.range);
     for (const RowBlock& b : s.rows.blocks) {
         mix(static_cast<std::uint64_t>(b.bias.of[0]));
         if (b.kind == RowKind::contact && b.bias == BiasCase::bounce)

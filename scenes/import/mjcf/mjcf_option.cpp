@@ -130,10 +130,13 @@ void read_option(const MjcfContext& context, const Json& actuators, Json& scene)
                     "semi-implicit Euler, of first order",
                     "use a smaller timestep where that matters");
             else if (!staged && integrator != "Euler" && integrator != "implicitfast")
-                context.warnings.add(a->place(),
-                                     "integrator=\"" + integrator +
-                                         "\" is not supported: a step is semi-implicit Euler, of first order",
-                                     "use a smaller timestep where that matters");
+                context.warnings.add(
+                    a->place(),
+                    "integrator=\"" + integrator +
+                        "\" is not supported: a step is semi-implicit Euler, of first order",
+                    integrator == "RK4" && !activated
+                        ? "use a smaller timestep where that matters, or MuJoCo's law, which has it"
+                        : "use a smaller timestep where that matters");
         }
     });
     const bool explicit_damping = eulerdamp && eulerdamp->choice({"disable", "enable"}) == 0;
