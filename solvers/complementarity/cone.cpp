@@ -227,11 +227,11 @@ bool newton_from_states_before(const MlcpView<double>& p, FrictionLaw law, ConeS
 // From the iterates of an interior-point method, closer ones where contacts hardly stick or slip.
 bool newton_from_inside(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     w.interior.start(p, law, x);
-    bool closer = w.interior.advance(1e-8, x), found = newton_nearby(p, law, w, x);
-    for (const double gap : {1e-12, 1e-16, 1e-20}) {
+    bool closer = true, found = false;
+    for (const double gap : {1e-8, 1e-12, 1e-16, 1e-20}) {
         if (found || !closer) break;
         closer = w.interior.advance(gap, x);
-        found = newton(p, law, w, x);
+        found = gap >= 1e-12 ? newton_nearby(p, law, w, x) : newton(p, law, w, x);
     }
     w.work += w.interior.work();
     return found;
