@@ -13,8 +13,8 @@
 
 namespace costate {
 
-// The active piece of an actuator's piecewise characteristic. The limits of a control do not apply to an activation, which
-// is what `ctrl` holds for an actuator that has one.
+// The active piece of an actuator's piecewise characteristic. The limits of a control do not apply to an activation,
+// which is what `ctrl` holds for an actuator that has one.
 template <class T> struct Saturation {
     RangeSides<T> control, force;
     // b_2 <= 0, no muscle and not on a tendon, whose velocity couples dofs; matters only if the force is within its

@@ -1,5 +1,5 @@
-// A number held within a range of parameters. Beyond an end, the derivative by the number is zero and that by the end is
-// not; at an end, they are those of the inside.
+// A number held within a range of parameters. Beyond an end, the derivative by the number is zero and that by the
+// end is not; at an end, they are those of the inside.
 #pragma once
 
 #include "core/math/lanes.hpp"
@@ -7,7 +7,7 @@
 
 namespace costate {
 
-// On which side of a range a number is: in each lane, because the controls of a policy saturate here and there.
+// On which side of a range a number is, in each lane: the controls of a policy saturate here and there.
 template <class T> struct RangeSides {
     Condition<T> below{}, above{};
     Condition<T> within() const { return !(below | above); }

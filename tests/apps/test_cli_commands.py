@@ -195,7 +195,7 @@ class Commands(Cli):
 
     @unittest.skipIf(SANITIZED, "memory is the sanitizer's")
     def test_memory_grows_by_the_checkpoints(self):
-        def least(steps):  # the least of three: how many pages of the libraries are mapped varies by half a megabyte
+        def least(steps):  # of three: how many pages of the libraries are mapped varies by half a megabyte
             reports = [self.report("bench", "quadruped_stand", "--steps", steps, "--repeat", 1) for _ in range(3)]
             return min(r["peak_rss_mb"] for r in reports), reports[0]["checkpoint_bytes"] / 1e6
 
