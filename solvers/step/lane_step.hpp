@@ -1,9 +1,9 @@
 // Time steps of several environments of one world at once, in the lanes of vector registers (core/math/lanes.hpp).
 // Every lane gets the bits of `step` and `step_adj` by itself, whatever is in the lanes beside it.
 //
-// The environments of a step must take the same branches: equal contacts, equal sides of every case. Where they do
-// not, a call returns false, and the caller steps them one by one. Environments with equal `branches` in their last
-// steps seldom part in the next.
+// The environments of a step must take the same branches, but for contacts, limits and saturated actuators, which each
+// lane has by itself. Where they do not, a call returns false, and the caller steps them one by one. Environments with
+// equal `branches` in their last steps seldom part in the next.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ int lane_width(const World& w);
 // Null without lanes.
 std::unique_ptr<LaneStep> make_lane_step(const World& w);
 
-// A hash of the branches of a step that lanes must share: features, rows, cases of bias, saturation.
+// A hash of the branches of a step that lanes share or, with different contacts and rows, share less well.
 template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
     std::uint64_t hash = s.contacts.detection.hash();
     const auto mix = [&](std::uint64_t value) { hash = mixed(hash, value); };
