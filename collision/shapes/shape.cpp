@@ -68,8 +68,9 @@ int named_body(const Model& model, const std::string& name) {
 }
 
 void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, ShapeSet& set) {
-    std::vector<std::string> names, compliant;
-    std::vector<double> size, position, friction, restitution, margin, stiffness, damping, torsional, rolling;
+    std::vector<std::string> names, compliant, moving;
+    std::vector<double> size, position, friction, restitution, margin, stiffness, damping, torsional, rolling,
+        surface_velocity, surface_angular_velocity;
     for (const ShapeSpec& s : specs) {
         names.push_back(s.name);
         size.insert(size.end(), s.size.begin(), s.size.end());
@@ -80,6 +81,13 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
         torsional.push_back(s.torsional_friction);
         rolling.push_back(s.rolling_friction);
         set.condim = std::max(set.condim, s.condim);
+        if (s.surface_motion) {
+            set.shapes[names.size() - 1].moving_surface = set.moving_surfaces++;
+            moving.push_back(s.name);
+            const auto& [ang, lin] = *s.surface_motion;
+            surface_velocity.insert(surface_velocity.end(), lin.begin(), lin.end());
+            surface_angular_velocity.insert(surface_angular_velocity.end(), ang.begin(), ang.end());
+        }
         if (s.stiffness == unlimited) continue;
         set.shapes[names.size() - 1].spring = static_cast<int>(compliant.size());
         compliant.push_back(s.name);
@@ -97,6 +105,10 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     set.stiffness =
         model.layout.add("shapes", compliant, "stiffness", 1, ParameterRange::positive, stiffness);
     set.damping = model.layout.add("shapes", compliant, "damping", 1, ParameterRange::nonnegative, damping);
+    set.surface_velocity =
+        model.layout.add("shapes", moving, "surface_velocity", 3, ParameterRange::any, surface_velocity);
+    set.surface_angular_velocity = model.layout.add("shapes", moving, "surface_angular_velocity", 3,
+                                                    ParameterRange::any, surface_angular_velocity);
     if (set.condim > 3) {
         const auto add = [&](const char* quantity, const std::vector<double>& values) {
             return model.layout.add("shapes", names, quantity, 1, ParameterRange::nonnegative, values);

@@ -27,6 +27,7 @@ struct Shape {
     std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
     int spring = -1;                                   // index among the compliant shapes, -1: rigid
+    int moving_surface = -1;                           // index among those whose surface moves, -1: at rest
     int condim = 3;                                    // see ShapeSpec
     int priority = 0;          // of a soft contact's parameters: those of the shape with the higher one
     double mixing_weight = 1;  // of its parameters in a soft contact
@@ -72,7 +73,10 @@ struct ShapeSet {
     // dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;
     ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
-    int condim = 3;                     // the largest of the shapes and the pairs, at least 3
+    int moving_surfaces = 0;            // how many shapes have one
+    // per such shape: m/s, rad/s; see ShapeSpec
+    ParameterSlice surface_velocity, surface_angular_velocity;
+    int condim = 3;  // the largest of the shapes and the pairs, at least 3
     // per shape, if condim is above 3: m
     ParameterSlice torsional_friction, rolling_friction;
     SoftnessSlices softness;             // per shape, if the model is soft
@@ -124,6 +128,9 @@ struct ShapeSpec {
     int condim = 3;
     double torsional_friction = 0, rolling_friction = 0;  // m; coefficients of the last two
     double margin = 0;                                    // m; gaps are measured between surfaces grown by it
+    // The surface moves past the shape, as that of a conveyor or a turntable: at r from the shape's origin with
+    // lin + ang x r, m/s, in the shape's axes.
+    std::optional<Motion<double>> surface_motion = {};
     // two shapes may collide if the mask of each has a bit of the other's group
     std::uint32_t group = 1, mask = ~0u;
     bool self_collision = true;                        // false: never collides with shapes of its own tree
@@ -143,8 +150,9 @@ struct ContactPairSpec {
 
 // Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation",
 // ".../friction", ".../restitution" and ".../margin", for compliant shapes also ".../stiffness" and
-// ".../damping", if the condim of any shape is above 3 ".../torsional_friction" and ".../rolling_friction", and
-// in a soft model ".../solref" and ".../solimp", and those of the pairs as "pairs/<name>/friction" and so on.
+// ".../damping", for those whose surface moves ".../surface_velocity" and ".../surface_angular_velocity", if the
+// condim of any shape is above 3 ".../torsional_friction" and ".../rolling_friction", and in a soft model
+// ".../solref" and ".../solimp", and those of the pairs as "pairs/<name>/friction" and so on.
 // Determines which pairs may collide. Bodies joined by fixed joints count as one body, or as the world. Excluded
 // are pairs within a body or within the world, of a body and its parent (unless the parent is the world), and pairs
 // that groups, masks or self_collision exclude. Excluded are also pairs of bodies in `excluded`, by name, without

@@ -8,6 +8,7 @@
 #include "solvers/rows/contact_rows.hpp"
 #include "solvers/rows/equality_rows.hpp"
 #include "solvers/rows/joint_rows.hpp"
+#include "solvers/rows/moving_surfaces.hpp"
 #include "solvers/rows/soft_rows.hpp"
 #include "solvers/rows/tendon_rows.hpp"
 
@@ -403,6 +404,7 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
         } else {
             equality_bias(w, theta, error, block, rows);
         }
+        if (block.kind == RowKind::contact) moving_surface_rows(w, theta, contacts, block, rows);
         mask_rows(block, rows);
     }
 }
@@ -415,6 +417,8 @@ void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const 
         T error_bar[max_equality_rows];
         std::fill(error_bar, error_bar + max_equality_rows, T(0));
         // 1.3 bias, and the compliance of springs
+        if (block.kind == RowKind::contact)
+            moving_surface_rows_adj(w, theta, k, contacts, block, rows, bar.kinematics, bar.theta);
         const T* error = rows.error.data() + block.row;
         if (block.soft.any()) {
             T gap_bar(0);

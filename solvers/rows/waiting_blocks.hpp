@@ -16,7 +16,7 @@ template <class V> struct Opening {
 };
 
 template <class T>
-Opening<Value<T>> block_opening(const World& w, const RowBlock& block, const T* q, const T* v,
+Opening<Value<T>> block_opening(const World& w, const T* theta, const RowBlock& block, const T* q, const T* v,
                                 const std::vector<Motion<Value<T>>>& twists,
                                 const ContactScratch<T>& contacts, const Rows<T>& rows) {
     using V = Value<T>;
@@ -31,8 +31,15 @@ Opening<Value<T>> block_opening(const World& w, const RowBlock& block, const T* 
         Vec3<V> rotation = Vec3<V>::Zero();
         if (c.body_a >= 0) rotation += twists[c.body_a].ang;
         if (c.body_b >= 0) rotation -= twists[c.body_b].ang;
+        velocity -= along * normal;
+        if (surfaces_move(w, c)) {
+            const Motion<T> surfaces = surface_slip(w, theta, contacts, c);
+            const Vec3<V> lin = values(surfaces.lin);
+            velocity += lin - normal.dot(lin) * normal;
+            rotation += normal.dot(values(surfaces.ang)) * normal;
+        }
         const V spin = normal.dot(rotation);
-        const V slip[] = {(velocity - along * normal).norm(), value_of(c.torsional_arm) * spin,
+        const V slip[] = {velocity.norm(), value_of(c.torsional_arm) * spin,
                           value_of(c.rolling_arm) * (rotation - spin * normal).norm()};
         return {along, value_of(c.friction) * length_of(slip, 3)};
     }
@@ -73,10 +80,11 @@ void hold_back_blocks(const World& w, const T* theta, const StateView<T>& x, con
             body_twists(w.model, k, v_free, rows.twists_free);
             twists = true;
         }
-        waits = waits & stays_open(gap, block_opening(w, block, x.q, x.v, rows.twists, contacts, rows));
+        waits =
+            waits & stays_open(gap, block_opening(w, theta, block, x.q, x.v, rows.twists, contacts, rows));
         if (any(waits))
-            waits = waits &
-                    stays_open(gap, block_opening(w, block, x.q, v_free, rows.twists_free, contacts, rows));
+            waits = waits & stays_open(gap, block_opening(w, theta, block, x.q, v_free, rows.twists_free,
+                                                          contacts, rows));
         rows.waits[i] = bits_of(waits);
     }
 }
@@ -95,7 +103,8 @@ bool wake_blocks(const World& w, const T* theta, const StateView<T>& x, const T*
         for (size_t i = 0; i < rows.found.size(); ++i) {
             if (rows.waits[i] == 0) continue;
             const Value<T> gap = gap_velocity(w, theta, rows.found[i], x.q, contacts, rows);
-            const Opening<Value<T>> o = block_opening(w, rows.found[i], x.q, v, rows.twists, contacts, rows);
+            const Opening<Value<T>> o =
+                block_opening(w, theta, rows.found[i], x.q, v, rows.twists, contacts, rows);
             const Condition<Value<T>> here = lanes_in<Value<T>>(rows.waits[i]);
             rows.wakes[i] |= bits_of(here & !stays_open(gap, o));
             closing |= bits_of(here & (gap + o.along - o.dilation < 0));

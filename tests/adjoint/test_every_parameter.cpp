@@ -121,6 +121,8 @@ constexpr Meaning meanings[] = {
     {"shapes/*/margin", "thickness added to its surface, m"},
     {"shapes/*/stiffness", "of a compliant shape, N/m at each contact point"},
     {"shapes/*/damping", "of the same, N s/m"},
+    {"shapes/*/surface_velocity", "of a shape whose surface moves: past its origin, in its axes, m/s"},
+    {"shapes/*/surface_angular_velocity", "of the same: about its origin, in its axes, rad/s"},
     {"shapes/*/torsional_friction",
      "coefficient of friction against spinning, m; of all shapes where any `condim` is above 3"},
     {"shapes/*/rolling_friction", "coefficient of friction against rolling, m; likewise"},

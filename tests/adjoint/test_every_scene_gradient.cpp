@@ -39,6 +39,7 @@ const std::map<std::string, Check> checks{
     {"cartpole_rail", {200, 64, 16, false}},
     {"cartpole_swingup", {240, 64, 16, false}},
     {"catapult", {200, 24, 0}},
+    {"conveyor", {300, 32, 8}},
     {"distant_push", {60, 24, 4, false}},
     {"double_cartpole", {300, 64, 16, false}},
     {"double_pendulum", {1000, 64, 16, false}},

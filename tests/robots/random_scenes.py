@@ -64,4 +64,8 @@ def random_scene(draw, file):
              "models": [{"name": "m", "file": file.name, "position": [0, 0, draw.uniform(-0.1, 0.3)]}]}
     if chance(0.3):
         scene["medium"] = {"density": 1.2, "viscosity": draw.choice((0, 0.1)), "wind": [1, 2, 0.3]}
+    own = random.Random(json.dumps(scene))
+    if own.random() < 0.2:
+        ground |= {"surface_velocity": [own.uniform(-1, 1) for _ in range(3)],
+                   "surface_angular_velocity": [own.uniform(-2, 2) for _ in range(3)]}
     return scene

@@ -10,10 +10,8 @@ namespace {
 constexpr double mass = 0.8;
 const Vec3<double> half(0.2, 0.15, 0.05);
 
-// A flat box on the ground with gravity tilted by a about y: down the slope is +x.
-AnalyticCase incline(double h, double a, double mu) {
-    AnalyticScene scene(rigid(h, 400, 1e-12), g0 * Vec3<double>(std::sin(a), 0, -std::cos(a)));
-    scene.add_ground(mu);
+// The scene with a flat box that lies on the plane z = 0.
+AnalyticCase with_box(AnalyticScene& scene) {
     const Vec3<double> square = half.cwiseProduct(half),
                        inertia = mass / 3 * (Vec3<double>::Constant(square.sum()) - square);
     scene.add(solid("box", JointType::free, mass, inertia));
@@ -21,6 +19,35 @@ AnalyticCase incline(double h, double a, double mu) {
     AnalyticCase c = scene.build();
     c.q("box", 2) = half.z();
     return c;
+}
+
+// A flat box on the ground with gravity tilted by a about y: down the slope is +x.
+AnalyticCase incline(double h, double a, double mu) {
+    AnalyticScene scene(rigid(h, 400, 1e-12), g0 * Vec3<double>(std::sin(a), 0, -std::cos(a)));
+    scene.add_ground(mu);
+    return with_box(scene);
+}
+
+// A law of contact with its solver.
+struct BeltLaw {
+    SolverType solver;
+    bool relaxed = false;
+    ContactLaw law = ContactLaw::rigid;
+    FrictionCone cone = FrictionCone::elliptic;
+};
+
+// A flat box on a floor whose surface moves.
+AnalyticCase on_belt(const BeltLaw& contact, double h, double mu, const Vec3<double>& speed) {
+    Settings settings = rigid(h, 400, 1e-12);
+    settings.solver = contact.solver;
+    settings.relaxed = contact.relaxed;
+    settings.law = contact.law;
+    settings.cone = contact.cone;
+    AnalyticScene scene(settings);
+    ShapeSpec belt = shape("ground", ShapeType::plane, Vec3<double>::Zero(), mu);
+    belt.surface_motion = {Vec3<double>::Zero(), speed};
+    scene.add(belt);
+    return with_box(scene);
 }
 
 // The derivative by the tilt, which rotates gravity.
@@ -402,4 +429,80 @@ TEST_CASE("analytic 19, balls rolling on a slab that is pulled") {
     CHECK(error(v1.to_u(), a1_F * t) <= 1e-9);
     CHECK(error(v2.to_u(), t / (m * D)) <= 1e-9);
     CHECK(error(v1.to("shapes/ground/friction"), -0.8 * (M + n * m) * g0 * a1_F * t) <= 1e-9);
+}
+
+// A box at rest on a belt of speed u is dragged by mu m g until it moves with the belt:
+//   v = min(mu g t, u),   x = mu g t (t + h)/2 while it slips,   dx/dmu = x/mu,   dv/du = 1 once it moves along
+TEST_CASE("analytic, box on a conveyor") {
+    const double h = 1e-3, mu = 0.4, u = 0.6;
+    for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp}) {
+        const AnalyticCase c = on_belt({solver}, h, mu, {u, 0, 0});
+        CAPTURE(static_cast<int>(solver));
+        const int slipping = 100, together = 200;  // mu g t = u at t = 0.153 s
+        const Sensitivity x = position(c, slipping, "box", 0), v = velocity(c, together, "box", 0);
+        const double sum = 0.5 * slipping * h * (slipping + 1) * h;
+        CHECK(error(x.value, mu * g0 * sum) <= 1e-8);
+        CHECK(error(x.to("shapes/ground/friction"), g0 * sum) <= 1e-7);
+        CHECK(std::abs(x.to("shapes/ground/surface_velocity", 0)) <= 1e-7);
+        CHECK(error(v.value, u) <= 1e-8);
+        CHECK(error(v.to("shapes/ground/surface_velocity", 0), 1) <= 1e-7);
+        CHECK(std::abs(v.to("shapes/ground/friction")) <= 1e-7);
+    }
+}
+
+// A ball on the axis of a turntable, with torsional friction nu, spins up by nu m g until it spins along:
+//   w = min(5 nu g t/(2 r^2), Omega)
+TEST_CASE("analytic, ball on a turntable") {
+    const double h = 1e-3, r = 0.1, nu = 0.02, spin = 12;
+    AnalyticScene scene(rigid(h, 400, 1e-12));
+    ShapeSpec table = shape("table", ShapeType::plane, Vec3<double>::Zero());
+    table.condim = 4;
+    table.torsional_friction = nu;
+    table.surface_motion = {Vec3<double>(0, 0, spin), Vec3<double>::Zero()};
+    scene.add(table);
+    scene.add_ball("ball", mass, r);
+    AnalyticCase c = scene.build();
+    c.q("ball", 2) = r;
+    const double gain = 2.5 * nu * g0 / (r * r);
+    const Sensitivity w = rate(c, 100, "ball", 5), later = rate(c, 400, "ball", 5);
+    CHECK(error(w.value, gain * 100 * h) <= 1e-8);
+    CHECK(error(w.to("shapes/table/torsional_friction"), gain * 100 * h / nu) <= 1e-7);
+    CHECK(error(later.value, spin) <= 1e-8);
+    CHECK(error(later.to("shapes/table/surface_angular_velocity", 2), 1) <= 1e-7);
+}
+
+// A belt that runs with u under a body is, for an observer who runs with it, a floor at rest on which the body
+// starts with its velocity less u.
+TEST_CASE("a body on a moving floor and the body on a floor at rest differ by the motion of the observer") {
+    const Vec3<double> u(0.7, -0.4, 0);
+    const double h = 2e-3;
+    for (const BeltLaw contact :
+         {BeltLaw{SolverType::pgs}, BeltLaw{SolverType::lcp}, BeltLaw{SolverType::ncp},
+          BeltLaw{SolverType::apgd}, BeltLaw{SolverType::ncp, true},
+          BeltLaw{SolverType::ncp, true, ContactLaw::mujoco},
+          BeltLaw{SolverType::ncp, true, ContactLaw::mujoco, FrictionCone::pyramidal}}) {
+        CAPTURE(static_cast<int>(contact.solver));
+        CAPTURE(contact.relaxed);
+        CAPTURE(static_cast<int>(contact.law));
+        CAPTURE(static_cast<int>(contact.cone));
+        const auto run = [&](const Vec3<double>& belt, const Vec3<double>& start) {
+            AnalyticCase c = on_belt(contact, h, 0.5, belt);
+            c.q("box", 2) += 0.004;
+            c.v("box", 0) = start[0];
+            c.v("box", 1) = start[1];
+            c.v("box", 4) = 0.8;
+            VecX<double> x = c.x, next = x;
+            StepScratch<double> s(c.world);
+            for (int n = 0; n < 150; ++n) {
+                step(c.world, {c.theta.data(), x.data(), c.u.data()}, s, next.data());
+                std::swap(x, next);
+            }
+            return x;
+        };
+        const VecX<double> moving = run(u, Vec3<double>::Zero());
+        VecX<double> still = run(Vec3<double>::Zero(), -u);
+        still.head<3>() += 150 * h * u;
+        const bool by_cone = contact.solver == SolverType::ncp && !contact.relaxed;  // solved to 1e-10 a step
+        CHECK((moving - still).head<7>().norm() <= (by_cone ? 1e-6 : 1e-9));
+    }
 }

@@ -99,6 +99,61 @@ struct ContactRowsPass : RowsStage {
     }
 };
 
+// Contact frames, friction, poses, motions of the surfaces -> biases of contacts.
+struct MovingSurfacePass : RowsStage {
+    static ToyState moving_state(Rng& g, Regime r) {
+        for (;;) {
+            ToyState t = pyramids ? pyramid_state(g) : busy_contact_state(g, r);
+            if (t.world.shapes.shapes[0].moving_surface >= 0) return t;
+        }
+    }
+    MovingSurfacePass(Rng& g, Regime r) : RowsStage(moving_state(g, r), ForwardDynamics::crba) {
+        const auto add_contacts = [&](auto add) {
+            in.add_along_direction(g, [&](Inputs& all) {
+                for (const RowBlock& b : s.rows.blocks)
+                    if (b.kind == RowKind::contact) add(all, point(b), dual(b), bar(b));
+            });
+        };
+        add_contacts([](Inputs& all, const auto& c, auto& dual, auto& bar) {
+            all.add(c.geometry.point, dual.geometry.point, bar.geometry.point);
+        });
+        add_contacts([](Inputs& all, const auto& c, auto& dual, auto& bar) {
+            all.add(c.tangents.t1, dual.tangents.t1, bar.tangents.t1);
+            all.add(c.tangents.t2, dual.tangents.t2, bar.tangents.t2);
+        });
+        if (std::ranges::any_of(s.contacts.points, [](const auto& c) { return c.directions > 3; }))
+            add_contacts([](Inputs& all, const auto& c, auto& dual, auto& bar) {
+                all.add(c.geometry.normal, dual.geometry.normal, bar.geometry.normal);
+                if (c.directions > 3) all.add(c.torsional_arm, dual.torsional_arm, bar.torsional_arm);
+            });
+        if (pyramids)
+            add_contacts([](Inputs& all, const auto& c, auto& dual, auto& bar) {
+                all.add(c.friction, dual.friction, bar.friction);
+            });
+        in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.X, d.kinematics.X, s.bar.X); });
+        for (const ParameterSlice& slice : {w.shapes.surface_velocity, w.shapes.surface_angular_velocity,
+                                            w.shapes.position, w.shapes.rotation})
+            add_parameters_along_direction(g, slice, 3);
+        if (m.soft)
+            for (const ParameterSlice& slice : {w.time_step, w.shapes.softness.solref})
+                add_parameters_along_direction(g, slice, 1);
+        out.add<double>(d.rows.beta, s.rows.beta_bar);
+    }
+    void run_duals() override {
+        d.rows.beta.assign(d.rows.beta.size(), D(0));
+        for (size_t n = 0; n < d.contacts.X_CS.size(); ++n)
+            d.contacts.X_CS[n] = shape_pose(w, theta.data(), d.kinematics, static_cast<int>(n));
+        for (const RowBlock& b : d.rows.blocks)
+            if (b.kind == RowKind::contact) moving_surface_rows(w, theta.data(), d.contacts, b, d.rows);
+    }
+    void run_adjoint() override {
+        for (const RowBlock& b : s.rows.blocks)
+            if (b.kind == RowKind::contact)
+                moving_surface_rows_adj(w, t.theta.data(), s.kinematics, s.contacts, b, s.rows, s.bar,
+                                        theta_bar.data());
+    }
+};
+
 // The world's compliance and erp, or springs; time step -> compliance and erp of each unilateral row.
 struct RowCompliancePass : RowsStage {
     std::vector<RowCompliance<D>> c;
@@ -174,3 +229,7 @@ TEST_CASE("adjoint: contact_rows") {
 TEST_CASE("adjoint: row_compliance") { check_pass<RowCompliancePass>(1e-12); }
 TEST_CASE("adjoint: block_bias") { check_pass<BlockBiasPass>(1e-12); }
 TEST_CASE("adjoint: make_rows") { check_pass<MakeRowsPass>(1e-12); }
+TEST_CASE("adjoint: moving_surface_rows") {
+    check_pass<MovingSurfacePass>(1e-12);
+    check_pass_on_pyramids<MovingSurfacePass>(1e-12);
+}

@@ -84,6 +84,7 @@ public:
     explicit AnalyticScene(const Settings& settings, const Vec3<double>& gravity = {0, 0, -g0})
         : settings_(settings) {
         builder_.set_gravity(gravity);
+        builder_.set_soft(settings.law == ContactLaw::mujoco);
     }
     int add(const BodySpec& b) { return builder_.add_body(b); }
     void add(const ActuatorSpec& a) { builder_.add_actuator(a); }

@@ -121,7 +121,7 @@ inline Scene rich_scene() {
     models.push_back(slider("can", R"({"type": "cylinder", "radius": 0.08, "half_length": 0.1})", 2, 0.095));
     models.push_back(slider("crate",
                             R"({"type": "box", "half_extents": [0.1, 0.12, 0.08], "torsional_friction": 0.02,
-        "rolling_friction": 0.01})",
+        "rolling_friction": 0.01, "surface_velocity": [0.2, -0.1, 0.3], "surface_angular_velocity": [1, 2, -3]})",
                             3, 0.08));
     models.push_back(slider(
         "egg", R"({"type": "ellipsoid", "semi_axes": [0.1, 0.12, 0.08], "stiffness": 3000, "damping": 10})",

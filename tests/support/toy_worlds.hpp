@@ -55,8 +55,9 @@ inline Softness toy_softness(unsigned seed) {
 
 // A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, above a
 // ground plane, and a fixed sphere. The capsule, the fixed sphere and one of the limits are compliant. In half
-// of the worlds contacts of the sphere have torsional friction, and those of the box also rolling friction. About
-// half of the possible pairs are in contact; velocities are random.
+// of the worlds contacts of the sphere have torsional friction, and those of the box also rolling friction; in a
+// fifth the surfaces of the ground, the box and the fixed sphere move. About half of the possible pairs are in
+// contact; velocities are random.
 inline ToyState toy_contact_state(unsigned seed, const Settings& settings = sweeping()) {
     Rng g(seed);
     using J = JointType;
@@ -118,6 +119,11 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
             it.torsional_friction = own.uniform(0.01, 0.1);
             it.rolling_friction = own.uniform(0.005, 0.05);
         }
+    }
+    if (seed % 5 == 2) {
+        Rng own(seed + 3000);
+        for (const size_t i : {0, 3, 6})
+            shapes[i].surface_motion = {own.vec3(Regime::random), 0.5 * own.vec3(Regime::random)};
     }
     for (const size_t i : {2, 6}) {
         shapes[i].stiffness = 2e3;

@@ -11,11 +11,11 @@ namespace costate {
 namespace {
 
 constexpr std::initializer_list<const char*> geom_keys = {
-    "name",      "class",        "type",       "contype",   "conaffinity", "condim",  "group",
-    "priority",  "size",         "material",   "friction",  "mass",        "density", "solmix",
-    "solref",    "solimp",       "margin",     "gap",       "fromto",      "pos",     "quat",
-    "axisangle", "xyaxes",       "zaxis",      "euler",     "mesh",        "hfield",  "rgba",
-    "user",      "shellinertia", "fluidshape", "fluidcoef", "fitscale"};
+    "name",      "class",        "type",       "contype",   "conaffinity", "condim",    "group",
+    "priority",  "size",         "material",   "friction",  "mass",        "density",   "solmix",
+    "solref",    "solimp",       "margin",     "gap",       "fromto",      "pos",       "quat",
+    "axisangle", "xyaxes",       "zaxis",      "euler",     "mesh",        "hfield",    "rgba",
+    "user",      "shellinertia", "fluidshape", "fluidcoef", "fitscale",    "surfacevel"};
 
 // The number of sizes of a type, and the size along its axis, which "fromto" can give.
 struct KnownGeom {
@@ -98,6 +98,19 @@ void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom&
     if (!condim) return;
     geom.condim = static_cast<int>(condim->integer(1, 6));
     if (geom.condim == 2 || geom.condim == 5) condim->fail("is not a number of rows", "use 1, 3, 4 or 6");
+}
+
+// "surfacevel", about the origin and in the axes of the geom, as the motion of the shape's surface about those of
+// the shape. `shape`: its pose in the geom.
+void put_surface_motion(const MjcfAttributes& a, const MjcfPose& shape, MjcfGeom& geom) {
+    const std::vector<double> x = a.numbers_or("surfacevel", std::vector<double>(6));
+    const Vec3<double> lin(x[0], x[1], x[2]), ang(x[3], x[4], x[5]);
+    const Mat3<double> to_shape = rotation_matrix(shape.q).transpose();
+    const auto put = [&](const char* key, const Vec3<double>& value) {
+        if (!value.isZero(0)) geom.shape[key] = Json{value[0], value[1], value[2]};
+    };
+    put("surface_velocity", to_shape * (lin + ang.cross(shape.p)));
+    put("surface_angular_velocity", to_shape * ang);
 }
 
 // Writes shape and pose of a mesh or a height field, which are assets.
@@ -186,6 +199,7 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     geom.contype = a.integer_or("contype", 1, least, most) & 0xffffffff;
     geom.conaffinity = a.integer_or("conaffinity", 1, least, most) & 0xffffffff;
     geom.paired = context.paired.contains(geom.name);
+    MjcfPose in_body = geom.pose;  // of the geom; that of its shape lies in it
     if (known.type == ShapeType::mesh || known.type == ShapeType::terrain) {
         put_asset(context, a, known.type, geom);
     } else if (const auto name = a.find("mesh")) {
@@ -205,10 +219,14 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
         geom.shape = shape_of(known.type, size);
     } else {
         const Vec3<double> size = read_size(a, known, geom.pose);
+        in_body = geom.pose;
         geom.solid = solid_of(known.type, size);
         geom.shape = shape_of(known.type, size);
     }
-    if (!geom.visual() && !geom.shape.is_null()) read_contact(context, a, geom);
+    if (!geom.visual() && !geom.shape.is_null()) {
+        read_contact(context, a, geom);
+        put_surface_motion(a, inverse(in_body) * geom.pose, geom);
+    }
     if (const auto rgba = a.find("rgba"))
         geom.rgba = rgba->colour();
     else if (const auto material = a.find("material");

@@ -197,6 +197,10 @@ void read_surface(const Node& node, ShapeSpec& s) {
     s.torsional_friction = node.nonnegative_or("torsional_friction", 0);
     s.rolling_friction = node.nonnegative_or("rolling_friction", 0);
     s.condim = read_condim(node, s.torsional_friction, s.rolling_friction);
+    const Vec3<double> rest = Vec3<double>::Zero();
+    if (node.has("surface_velocity") || node.has("surface_angular_velocity"))
+        s.surface_motion = {node.vec3_or("surface_angular_velocity", rest),
+                            node.vec3_or("surface_velocity", rest)};
 }
 
 ShapeSpec read_shape(const Node& node, const std::string& otherwise, std::vector<std::string>& warnings) {
