@@ -23,8 +23,7 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
     if (s.rows.located || has_elastic_gradient(w, s) || s.recovery.any_swept()) return false;
     if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
     for (const RowBlock& b : s.rows.blocks)
-        if ((b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction) ||
-            (b.kind == RowKind::contact && surfaces_move(w, s.contacts.points[b.index])))
+        if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction)
             return false;
     return std::ranges::none_of(w.model.tendons, &Tendon::spatial) &&
            std::ranges::all_of(w.model.actuators,

@@ -45,10 +45,36 @@ bool turns_with(const Model& m, int j, int k) {
     return a.body == b.body && j >= body.v0 + dofs_carried_by_parent(body);
 }
 
+// The motions of a contact's two ends by the velocities of bodies, and those that friction feels: with the surfaces'.
+struct ContactMotions {
+    Motion<double> body[2], surface[2];  // [end a, end b]
+    RelativeMotion<double> between_bodies, between_surfaces;
+    ContactMotions(const World& w, const double* theta, const StepScratch<double>& s,
+                   const ContactPoint<double>& c, const StepJacobian::Velocities& at)
+        : body{of_body(at, c.body_a), of_body(at, c.body_b)},
+          surface{body[0], body[1]},
+          between_bodies(c, body[0], body[1]),
+          between_surfaces(between_bodies) {
+        if (!surfaces_move(w, c)) return;
+        for (const auto& [end, shape] : {std::pair(0, c.features.a), std::pair(1, c.features.b)})
+            surface[end] +=
+                surface_motion<double>(w, theta, shape, s.contacts.X_CS[shape], Vec3<double>::Zero());
+        between_surfaces = RelativeMotion<double>(c, surface[0], surface[1]);
+    }
+    const RelativeMotion<double>& of_row(int r) const { return feels(r) ? between_surfaces : between_bodies; }
+    const Motion<double>& of_end(int r, bool end_b) const { return (feels(r) ? surface : body)[end_b]; }
+
+private:
+    static bool feels(int r) { return r >= 1 && r <= 3; }
+    static Motion<double> of_body(const StepJacobian::Velocities& at, int i) {
+        return i < 0 ? Motion<double>::zero() : at.V[i];
+    }
+};
+
 // Columns of the dofs that move both ends together: they rotate the frame relative to the robot by `twist`
 // about the normal, and so the pairs of rows along t1 and t2: of forces, and of rolling friction.
 void twisted_frame_columns(const StepScratch<double>& s, const RowBlock& block, const ContactPoint<double>& c,
-                           const RelativeMotion<double>& motion, const HeldRows& held) {
+                           const ContactMotions& motions, const HeldRows& held) {
     const double* lambda = held.lambda + block.row;
     const int* dofs = s.rows.chain_dof.data() + block.chain;
     const signed char* sign = s.rows.chain_sign.data() + block.chain;
@@ -60,6 +86,7 @@ void twisted_frame_columns(const StepScratch<double>& s, const RowBlock& block, 
         const double twist = by_turn.dot(s.kinematics.S[dofs[i]].ang);
         if (twist == 0) continue;
         for (int r = 1; r + 1 < block.rows; r += 3) {
+            const RelativeMotion<double>& motion = motions.of_row(r);
             const Vec3<double> v = r < 3 ? motion.velocity : Vec3<double>(couple_arm(c, r) * motion.rotation);
             held.ds(block.row + r, dofs[i]) += twist * t.t2.dot(v);
             held.ds(block.row + r + 1, dofs[i]) -= twist * t.t1.dot(v);
@@ -71,27 +98,20 @@ void twisted_frame_columns(const StepScratch<double>& s, const RowBlock& block, 
     }
 }
 
-const Motion<double> at_rest = Motion<double>::zero();
-
 // The columns of a contact's rows by q and, through the bias, by v at the start of the step. by: derivatives of the
 // bias.
-void contact_columns(const World& w, const StepScratch<double>& s, const RowBlock& block,
+void contact_columns(const World& w, const double* theta, const StepScratch<double>& s, const RowBlock& block,
                      const ContactDerivatives<double>& D, const BiasInputs<double>& by,
                      const StepJacobian::Velocities& start, const HeldRows& held) {
     const Kinematics<double>& k = s.kinematics;
     const ContactPoint<double>& c = s.contacts.points[block.index];
     const double* lambda = held.lambda + block.row;
-    const auto of = [](const StepJacobian::Velocities& v, int body) -> const Motion<double>& {
-        return body < 0 ? at_rest : v.V[body];
-    };
-    const int bodies[] = {c.body_a, c.body_b};
-    const RelativeMotion<double> now(c, of(start, c.body_a), of(start, c.body_b)),
-        motion(c, of(held.at, c.body_a), of(held.at, c.body_b));
+    const ContactMotions now(w, theta, s, c, start), motions(w, theta, s, c, held.at);
     const ContactImpulse<double> f(c, lambda);
     const Force<double> W[] = {contact_wrench(c, f, false), contact_wrench(c, f, true)};
     const int* dofs = s.rows.chain_dof.data() + block.chain;
     const signed char* sign = s.rows.chain_sign.data() + block.chain;
-    twisted_frame_columns(s, block, c, motion, held);
+    twisted_frame_columns(s, block, c, motions, held);
     for (int i = 0; i < block.length; ++i) {
         if (sign[i] == 0) continue;
         const int j = dofs[i];
@@ -99,13 +119,12 @@ void contact_columns(const World& w, const StepScratch<double>& s, const RowBloc
         const Motion<double>& S = k.S[j];
         const ContactMotion<double> d = contact_motion(D, end_b, S);
         for (int r = 0; r < block.rows; ++r)
-            held.ds(block.row + r, j) += row_velocity_derivative(
-                c, r, d, end_b, S, motion, of(held.at, bodies[end_b]), held.at.behind[j]);
+            held.ds(block.row + r, j) += row_velocity_derivative(c, r, d, end_b, S, motions.of_row(r),
+                                                                 motions.of_end(r, end_b), held.at.behind[j]);
         held.ds(block.row, j) += by.gap * d.gap;
         if (by.v != 0)
-            held.ds(block.row, j) +=
-                by.v *
-                row_velocity_derivative(c, 0, d, end_b, S, now, of(start, bodies[end_b]), start.behind[j]);
+            held.ds(block.row, j) += by.v * row_velocity_derivative(c, 0, d, end_b, S, now.of_row(0),
+                                                                    now.of_end(0, end_b), start.behind[j]);
         if (f.is_zero()) continue;
         const Force<double> on[] = {wrench_derivative(c, lambda, d, false),
                                     wrench_derivative(c, lambda, d, true)};
@@ -154,7 +173,7 @@ void row_columns(const World& w, const double* theta, const double* x, const Ste
                 held.ds(block.row, w.nv() + s.rows.chain_dof[block.chain + i]) +=
                     part.v * s.rows.J[block.values + i];
             if (D != nullptr)
-                contact_columns(w, s, block, *D, part, J.now, held);
+                contact_columns(w, theta, s, block, *D, part, J.now, held);
             else
                 held.ds(block.row, w.model.limits[block.index].v) += part.gap * block.side;
         };

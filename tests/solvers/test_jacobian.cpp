@@ -134,7 +134,7 @@ TEST_CASE("Jacobian of a step: that of dual numbers, by every solver whose gradi
     all[3].gradient = ImpulseGradient::implicit;
     all[3].sweeps = 2000;
     all[3].compliance = 1e-3;
-    int contacts = 0, between_bodies = 0, limits = 0, sprung = 0, bounces = 0;
+    int contacts = 0, between_bodies = 0, limits = 0, sprung = 0, bounces = 0, moving_surfaces = 0;
     for (const Settings& settings : all)
         for (unsigned seed = 1; seed <= 8; ++seed) {
             CAPTURE(static_cast<int>(settings.solver));
@@ -149,11 +149,13 @@ TEST_CASE("Jacobian of a step: that of dual numbers, by every solver whose gradi
                 between_bodies += b.last_a >= 0 && b.last_b >= 0;
                 sprung += b.bias == BiasCase::pressed;
                 bounces += b.bias == BiasCase::bounce;
+                moving_surfaces +=
+                    b.kind == RowKind::contact && surfaces_move(t.world, s.contacts.points[b.index]);
             }
             check_step(t, settings.solver == SolverType::pgs ? 1e-6 : 1e-8);
         }
     CHECK(contacts > 100);
-    for (const int met : {between_bodies, limits, sprung, bounces})
+    for (const int met : {between_bodies, limits, sprung, bounces, moving_surfaces})
         CHECK(met > 5);
 }
 
