@@ -5,7 +5,8 @@
 //
 // Friction acts on the difference of the two surfaces, a's minus b's: beta of a row along a tangent t gets
 // t . sigma, and that of torsional friction rho n . spin. The normal row and rolling friction do not feel them
-// (MuJoCo documentation, "surfacevel"). A soft row, which gets h b (J v) to damp its velocity, gets h b times these.
+// (MuJoCo documentation, "surfacevel"). A soft row, which gets h b (J v) to damp its velocity, gets h b times
+// these.
 #pragma once
 
 #include "solvers/rows/contact_rows.hpp"

@@ -45,7 +45,7 @@ bool turns_with(const Model& m, int j, int k) {
     return a.body == b.body && j >= body.v0 + dofs_carried_by_parent(body);
 }
 
-// The motions of a contact's two ends by the velocities of bodies, and those that friction feels: with the surfaces'.
+// The motions of a contact's two ends by the velocities of bodies, and those that friction feels, with the surfaces.
 struct ContactMotions {
     Motion<double> body[2], surface[2];  // [end a, end b]
     RelativeMotion<double> between_bodies, between_surfaces;
