@@ -3,6 +3,9 @@
 // that causes it.
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "solvers/step/observation.hpp"
 #include "tests/support/probe_contact.hpp"
 #include "tests/support/stage_pass.hpp"
@@ -37,6 +40,33 @@ inline bool is_busy(const World& w, const StepScratch<double>& s) {
            recover && pressed && series && soft_stop;
 }
 
+// Joints at both ends of their ranges, one against a pressed spring.
+inline void press_limits(ToyState& t, Rng& g) {
+    const Model& m = t.world.model;
+    t.x[m.limits[0].q] = t.theta[m.limits[0].range.lower] + 0.01 * g.normal();
+    t.x[m.limits[1].q] = t.theta[m.limits[1].range.upper] + std::abs(0.01 * g.normal());
+}
+inline bool is_busy(const ToyState& t) {
+    StepScratch<double> s(t.world);
+    VecX<double> next(t.world.nx());
+    step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
+    return is_busy(t.world, s);
+}
+
+// The first seeds whose toy state can be busy. Few can, and every test looks for some.
+inline const std::vector<unsigned>& busy_seeds(const Settings& settings) {
+    constexpr size_t count = 60;
+    static std::map<int, std::vector<unsigned>> by_sweeps;
+    std::vector<unsigned>& seeds = by_sweeps[settings.sweeps];
+    for (unsigned seed = 1; seeds.size() < count; ++seed) {
+        ToyState t = toy_contact_state(seed, settings);
+        Rng g(seed);
+        press_limits(t, g);
+        if (is_busy(t)) seeds.push_back(seed);
+    }
+    return seeds;
+}
+
 // A toy state with contacts between moving trees and within one tree, joints at both ends of their ranges,
 // several islands, and a servo and a motor on either side of saturation. Regimes: at rest, almost at rest,
 // moving.
@@ -45,17 +75,13 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
     settings.sweeps = g.uniform(0, 1) < 0.5 ? 4 : 50;
     settings.slop = 5e-3;
     settings.recovery_speed = 5;
+    const std::vector<unsigned>& seeds = busy_seeds(settings);
     for (;;) {
-        ToyState t = toy_contact_state(static_cast<unsigned>(g.engine()), settings);
+        ToyState t = toy_contact_state(seeds[g.engine() % seeds.size()], settings);
+        press_limits(t, g);
+        if (!is_busy(t)) continue;
         const Model& m = t.world.model;
         double *q = t.x.data(), *v = q + m.nq;
-        q[m.limits[0].q] = t.theta[m.limits[0].range.lower] + 0.01 * g.normal();
-        // a pressed spring
-        q[m.limits[1].q] = t.theta[m.limits[1].range.upper] + std::abs(0.01 * g.normal());
-        StepScratch<double> s(t.world);
-        VecX<double> next(t.world.nx());
-        step(t.world, {t.theta.data(), t.x.data(), t.u.data()}, s, next.data());
-        if (!is_busy(t.world, s)) continue;
         const double speed = r == Regime::neutral ? 0 : (r == Regime::near_neutral ? 1e-8 : 1);
         t.x.tail(m.nv) *= speed;
         const Actuator &saturated = m.actuators[0], &free = m.actuators[2];
