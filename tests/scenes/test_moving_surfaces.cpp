@@ -2,22 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/mjcf_text.hpp"
+#include "tests/support/simulated.hpp"
 
 using namespace costate;
 using namespace costate::test;
 
 namespace {
-
-VecX<double> after_steps(const Scene& scene, int steps) {
-    VecX<double> x = scene.x0, next = x;
-    const VecX<double> u = VecX<double>::Zero(scene.world.nu());
-    StepScratch<double> s(scene.world);
-    for (int n = 0; n < steps; ++n) {
-        step(scene.world, {scene.theta.data(), x.data(), u.data()}, s, next.data());
-        std::swap(x, next);
-    }
-    return x;
-}
 
 // A ball of 1 kg on the ground.
 Json on_ground(const Json& ground) {
@@ -39,7 +29,7 @@ TEST_CASE("moving surfaces: parameters of the shapes that have them, of the grou
     REQUIRE((velocity != nullptr && spin != nullptr));
     CHECK((velocity->width == 3 && scene.theta[velocity->offset] == 0.5 && scene.theta[spin->offset] == 0));
     CHECK(layout.find("shapes/ball/surface_velocity") == nullptr);
-    CHECK(after_steps(scene, 10)[0] > 0);
+    CHECK(simulated(scene, 10)[0] > 0);
     const Scene still = scene_from_json(on_ground(true), "s.json");
     CHECK(still.world.model.layout.find("shapes/ground/surface_velocity") == nullptr);
     CHECK_THROWS_WITH(scene_from_json(on_ground({{"surface_velocity", {0.5, 0}}}), "s.json"),
@@ -82,7 +72,7 @@ TEST_CASE("MuJoCo's law: bodies on a moving floor, one with a moving surface of 
                         .scene_json();
         json["contact"]["law"] = "mujoco";
         json["solver"]["integrator"] = "mujoco_euler";
-        return after_steps(scene_from_json(json, "m.json"), 100);
+        return simulated(scene_from_json(json, "m.json"), 100);
     };
     const VecX<double> pyramids = after("pyramidal"), cones = after("elliptic");
     VecX<double> q(14);

@@ -3,6 +3,7 @@
 
 #include "solvers/step/step.hpp"
 #include "tests/support/mjcf_text.hpp"
+#include "tests/support/simulated.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -13,19 +14,6 @@ double parameter(const Scene& scene, const std::string& path, int number = 0) {
     const auto* entry = scene.world.model.layout.find(path);
     REQUIRE(entry != nullptr);
     return scene.theta[entry->offset + number];
-}
-
-// The state after n steps without controls.
-VecX<double> simulated(const Scene& scene, int n) {
-    const World& w = scene.world;
-    StepScratch<double> s(w);
-    VecX<double> x = scene.x0, next = x;
-    const VecX<double> u = VecX<double>::Zero(w.nu());
-    for (int k = 0; k < n; ++k) {
-        step(w, {scene.theta.data(), x.data(), u.data()}, s, next.data());
-        x = next;
-    }
-    return x;
 }
 
 }  // namespace
