@@ -174,6 +174,7 @@ TEST_CASE("a large island: dual numbers and the adjoint agree") {
 TEST_CASE("a large island without a solution: dual numbers and the adjoint agree") {
     for (const NamedSettings& it : all_settings()) {
         if (of_a_solution(it.settings)) continue;
+        if (it.settings.cone_method == ConeMethod::admm) continue;  // another start of the same search
         CAPTURE(it.name);
         const bool cone =
             it.settings.solver == SolverType::ncp && !it.settings.relaxed;  // solves the heap of 64
@@ -231,6 +232,7 @@ TEST_CASE("a large island: a closed-form Jacobian is that of the adjoints") {
 // and take 39 GB.
 TEST_CASE("a large island: a step of 216 spheres at one point") {
     Settings settings;
+    settings.solver = SolverType::pgs;
     settings.sweeps = 3;
     Heap heap = sphere_heap(6, 2 * radius - 1e-6, settings);
     StepScratch<double> s(heap.world);
