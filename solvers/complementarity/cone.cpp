@@ -62,6 +62,15 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, i
         s.set(n + i, length > bound ? y[i] * (bound / length) : y[i]);
 }
 
+double work_of_factor(const MlcpView<double>& p, const ActiveSet<double>& set) {
+    return p.factored != nullptr ? set.factored.work() : factorisation_work(set.active.size());
+}
+
+// Whether the work on a large island is within its bound.
+bool may_go_on(const MlcpView<double>& p, const ConeScratch& w) {
+    return p.factored == nullptr || w.work < work_limit(*p.factored);
+}
+
 // Newton's method on the states suggested by each iterate. Full steps at first, which usually reach the right
 // states even if the residual increases on the way; then, from the best iterate, steps that are halved until
 // the residual decreases. True if x is then a solution; otherwise x is the best iterate.
@@ -77,8 +86,7 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
     const auto step_from = [&](const double* at, const double* s) {
         classify(p, law, at, s, w.states.data());
         w.x.assign(at, at + n);
-        if (solve_states(p, w.set, w.states, has_factor, s, w.x.data()))
-            w.work += factorisation_work(w.set.active.size());
+        if (solve_states(p, w.set, w.states, has_factor, s, w.x.data())) w.work += work_of_factor(p, w.set);
         has_factor = true;
         return mlcp_residual(p, w.x.data(), w.set.s.data(), law);
     };
@@ -141,12 +149,11 @@ bool newton_nearby(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, d
     mlcp_velocity(p, x, w.s.data());
     const double* s = w.s.data();
     double least = mlcp_residual(p, x, s, law);
-    for (int k = 0, best = -1; k < max_steps && k - best <= patience; ++k) {
+    for (int k = 0, best = -1; k < max_steps && k - best <= patience && may_go_on(p, w); ++k) {
         classify(p, law, w.x.data(), s, w.states.data());
         if (k > 0 && law == FrictionLaw::cone && w.states == w.set.state)
             slide_beyond_friction(p, w.x.data(), w.states);
-        if (solve_states(p, w.set, w.states, k > 0, s, w.x.data()))
-            w.work += factorisation_work(w.set.active.size());
+        if (solve_states(p, w.set, w.states, k > 0, s, w.x.data())) w.work += work_of_factor(p, w.set);
         s = w.set.s.data();
         const double residual = mlcp_residual(p, w.x.data(), s, law);
         if (residual <= acceptable_residual(p, w.x.data())) {
@@ -214,7 +221,7 @@ bool newton_from_states_before(const MlcpView<double>& p, FrictionLaw law, ConeS
         w.first_states = w.states;
         w.start.assign(p.rows, 0);
         solve_states(p, w.set, w.states, false, w.s.data(), w.start.data());
-        w.work += factorisation_work(w.set.active.size());
+        w.work += work_of_factor(p, w.set);
         const double residual = mlcp_residual(p, w.start.data(), w.set.s.data(), law);
         if (residual <= acceptable_residual(p, w.start.data()) || newton_nearby(p, law, w, w.start.data())) {
             std::ranges::copy(w.start, x);
@@ -284,35 +291,58 @@ SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod 
 // Whether an interior-point method is within the bounded work on a large island.
 bool can_go_inside(const MlcpView<double>& p, ConeScratch& w) {
     constexpr double expected_factorisations = 40;
-    return expected_factorisations * w.large.smoothed.expected_work(*p.factored) <= work_limit(*p.factored);
+    return p.factored == nullptr ||
+           expected_factorisations * w.large.smoothed.expected_work(*p.factored) <= work_limit(*p.factored);
 }
 
-SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
-    if (p.factored != nullptr) {
-        if (law == FrictionLaw::relaxed_cone && w.primal_newton.solve(p, x)) return SolverStatus::primal;
-        guess_inplace(p, w.s, x);
-        if (method == ConeMethod::admm)
-            cone_admm_inplace(p, law, large_admm_iterations, acceptable_residual(p, x), w, x);
-        const SolverStatus status = solve_large_by_states(p, law, w.large, x);
-        if (status != SolverStatus::unsolved) return status;
-        w.start.assign(x, x + p.rows);
-        if (can_go_inside(p, w) && newton_from_inside(p, law, w, x)) return SolverStatus::interior;
-        std::ranges::copy(w.start, x);
-        return solve_large_smoothed(p, law, w.large, x);
-    }
-    w.work = 0;
-    if (is_zero(x, p.rows) && newton_from_states_before(p, law, w, x)) return SolverStatus::guessed;
-    guess_inplace(p, w.s, x);
-    if (newton_nearby(p, law, w, x)) return SolverStatus::guessed;
-    w.start.assign(x, x + p.rows);
-    if (newton_from_inside(p, law, w, x)) return SolverStatus::interior;
-    std::ranges::copy(w.start, x);
+struct Solution {
+    SolverStatus status;
+    const ActiveSet<double>* set;  // its states and their factor, or null
+};
+
+Solution solve_large_island(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w,
+                            double* x) {
+    if (method == ConeMethod::admm)
+        cone_admm_inplace(p, law, large_admm_iterations, acceptable_residual(p, x), w, x);
+    const SolverStatus status = solve_large_by_states(p, law, w.large, x);
+    if (status != SolverStatus::unsolved) return {status, &w.large.set};
+    return {solve_large_smoothed(p, law, w.large, x), &w.large.set};
+}
+
+Solution solve_dense_island(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w,
+                            double* x) {
     if (w.free_rows.eliminate(p, x)) {
         const SolverStatus status = solve_dense(w.free_rows.rest(), law, method, w, w.free_rows.rest_x());
         w.free_rows.restore(p, x);
-        if (status != SolverStatus::unsolved && newton(p, law, w, x)) return status;
+        if (status != SolverStatus::unsolved && newton(p, law, w, x)) return {status, &w.set};
     }
-    return solve_dense(p, law, method, w, x);
+    const SolverStatus status = solve_dense(p, law, method, w, x);
+    return {status, status == SolverStatus::unsolved ? nullptr : &w.set};
+}
+
+Solution solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
+    const bool large = p.factored != nullptr;
+    if (large && law == FrictionLaw::relaxed_cone && w.primal_newton.solve(p, x))
+        return {SolverStatus::primal, nullptr};
+    w.work = w.large.work = 0;
+    const bool from_zero = is_zero(x, p.rows);
+    if (from_zero || large) {  // solved already, where the velocities are round-off or a step is replayed
+        w.s.assign(p.b, p.b + p.rows);
+        if (!from_zero) mlcp_velocity(p, x, w.s.data());
+        if (mlcp_residual(p, x, w.s.data(), law) <= acceptable_residual(p, x))
+            return {SolverStatus::guessed, nullptr};
+    }
+    bool found = from_zero && newton_from_states_before(p, law, w, x);
+    if (!found) {
+        guess_inplace(p, w.s, x);
+        found = newton_nearby(p, law, w, x);
+    }
+    w.large.work = w.work;
+    if (found) return {SolverStatus::guessed, &w.set};
+    w.start.assign(x, x + p.rows);
+    if (can_go_inside(p, w) && newton_from_inside(p, law, w, x)) return {SolverStatus::interior, &w.set};
+    std::ranges::copy(w.start, x);
+    return large ? solve_large_island(p, law, method, w, x) : solve_dense_island(p, law, method, w, x);
 }
 
 }  // namespace
@@ -435,19 +465,17 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
 template <class T>
 SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, ActiveSet<T>& set,
                   T* x) {
-    return with_values(
-        p, set, x, [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
-            const SolverStatus status = solve(values, law, method, w, start);
-            if (status == SolverStatus::primal)
-                take_solution(values, law, found, start);
-            else if (values.factored != nullptr)
-                settle_large(values, law, status, status == SolverStatus::interior ? w.set : w.large.set,
-                             found, start);
-            else
-                settle_inplace(values, law, found, start,
-                               status == SolverStatus::unsolved ? nullptr : &w.set);
-            return status;
-        });
+    return with_values(p, set, x,
+                       [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
+                           const auto [status, solution] = solve(values, law, method, w, start);
+                           if (status == SolverStatus::primal)
+                               take_solution(values, law, found, start);
+                           else if (values.factored != nullptr)
+                               settle_large(values, law, status, solution, found, start);
+                           else
+                               settle_inplace(values, law, found, start, solution);
+                           return status;
+                       });
 }
 
 template SolverStatus cone(const MlcpView<double>&, FrictionLaw, ConeMethod, ConeScratch&, ActiveSet<double>&,

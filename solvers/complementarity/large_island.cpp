@@ -52,8 +52,8 @@ bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w,
 }
 
 void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus status,
-                  const ActiveSet<double>& found, ActiveSet<double>& set, double* x) {
-    if (status != SolverStatus::unsolved) return settle_inplace(p, law, set, x, &found);
+                  const ActiveSet<double>* found, ActiveSet<double>& set, double* x) {
+    if (status != SolverStatus::unsolved) return settle_inplace(p, law, set, x, found);
     set.state.assign(p.rows, RowState::separating);
     set.active.clear();
 }
@@ -64,7 +64,6 @@ double work_limit(const FactoredOperator<double>& A) {
 
 SolverStatus solve_large_by_states(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double* x) {
     const double limit = work_limit(*p.factored), entries = limit / max_work_of_an_entry;
-    w.work = 0;
     if (mlcp_residual(p, x, law) < near && newton_inplace(p, law, w, limit, x)) return SolverStatus::guessed;
     for (const int sweeps : {50, 100}) {
         if (law == FrictionLaw::box)
@@ -85,6 +84,7 @@ SolverStatus solve_large_smoothed(const MlcpView<double>& p, FrictionLaw law, La
 }
 
 SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double* x) {
+    w.work = 0;
     const SolverStatus status = solve_large_by_states(p, law, w, x);
     return status == SolverStatus::unsolved ? solve_large_smoothed(p, law, w, x) : status;
 }

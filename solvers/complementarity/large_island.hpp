@@ -1,6 +1,6 @@
 // Solver of a large island, with a factored A and any law of friction: sweeps of projected Gauss-Seidel until
 // the states of the rows settle, then Newton's method on these states, exact for the box. If this gets stuck,
-// Newton's method on smoothed equations. `ncp` tries an interior-point method between the two.
+// Newton's method on smoothed equations. `ncp` begins as for a small island: cone.hpp.
 //
 // The work is bounded: no method starts after max_work_of_an_entry multiplications for each entry of J, and
 // the smoothed equations require work for 25 factorisations. Time is therefore proportional to the size of
@@ -39,14 +39,15 @@ struct LargeScratch {
 
 // x (rows): in, a guess of the impulses; out, the solution or the best iterate.
 SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
-// Its two parts: Newton's method on the states, from the guess and from sweeps; and, from there, on smoothed equations.
+// Its two parts, which add to `work.work`: Newton's method on the states, from the guess and from sweeps; and, from
+// there, on smoothed equations.
 SolverStatus solve_large_by_states(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
 SolverStatus solve_large_smoothed(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
 
 // Computes the active set at the x of solve_large, as settle_inplace does from `found`. It is empty if there is no
 // solution.
 void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus status,
-                  const ActiveSet<double>& found, ActiveSet<double>& set, double* x);
+                  const ActiveSet<double>* found, ActiveSet<double>& set, double* x);
 
 // Newton's method on the states suggested by each iterate, in place. Steps are halved until the residual
 // decreases. False, with the best iterate, if no step decreases it. w.set: out.

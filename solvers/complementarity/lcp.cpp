@@ -44,7 +44,7 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
 SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, double* x) {
     if (p.factored != nullptr) {
         const SolverStatus status = solve_large(p, FrictionLaw::box, w.large, x);
-        settle_large(p, FrictionLaw::box, status, w.large.set, set, x);
+        settle_large(p, FrictionLaw::box, status, &w.large.set, set, x);
         return status;
     }
     w.work = 0;

@@ -65,6 +65,50 @@ Heap sphere_heap(int side, double overlap, const Settings& settings) {
     return heap;
 }
 
+// A wall of bricks, `courses` high and half a brick apart from course to course, that stands on the ground or flies.
+Heap wall(int courses, bool on_the_ground) {
+    constexpr int bricks = 4;
+    const Vec3<double> half(0.1, 0.05, 0.04);
+    ModelBuilder builder;
+    std::vector<ShapeSpec> shapes;
+    for (int i = 0; i < bricks * courses; ++i) {
+        BodySpec body;
+        body.name = "brick" + std::to_string(i);
+        body.joint = JointType::free;
+        body.mass.m = 2 + 0.1 * i;
+        body.mass.I = Vec3<double>(2.7e-3, 7.7e-3, 8.3e-3).asDiagonal();
+        builder.add_body(body);
+        ShapeSpec shape;
+        shape.name = body.name;
+        shape.type = ShapeType::box;
+        shape.body = i;
+        shape.size = half;
+        shape.friction = 0.7;
+        shapes.push_back(shape);
+    }
+    if (on_the_ground) {
+        ShapeSpec ground;
+        ground.name = "ground";
+        ground.type = ShapeType::plane;
+        shapes.push_back(ground);
+    }
+    Settings settings;
+    settings.time_step = 2e-3;
+    Model model = builder.build();
+    ShapeSet set = build_shapes(model, shapes);
+    Heap heap{World(std::move(model), std::move(set), settings), {}, {}, {}};
+    const World& w = heap.world;
+    heap.theta = w.model.layout.nominal();
+    heap.x.setZero(w.nx());
+    heap.x.head(w.nq()) = w.model.neutral_configuration();
+    for (int i = 0; i < bricks * courses; ++i) {
+        const int course = i / bricks;
+        heap.x.segment<3>(7 * i) =
+            Vec3<double>((2.1 * (i % bricks) + course % 2) * half.x(), 0, (2 * course + 1) * half.z());
+    }
+    return heap;
+}
+
 struct Result {
     VecX<double> next, x_bar, theta_bar;
     double residual = 0;
@@ -242,6 +286,43 @@ TEST_CASE("a large island: a step of 216 spheres at one point") {
     CHECK(s.rows.islands.front().rows > 65000);
     CHECK(s.delassus.A.empty());
     CHECK(s.delassus.W.size() == s.rows.J.size());
+}
+
+// A factorisation or two, where sweeps would take thousands.
+TEST_CASE("a large island: a wall at rest is solved from the states before the step") {
+    Heap heap = wall(6, true);
+    const World& w = heap.world;
+    StepScratch<double> s(w);
+    VecX<double> next(w.nx());
+    for (int t = 0; t < 20; ++t) {
+        CAPTURE(t);
+        step(w, {heap.theta.data(), heap.x.data(), heap.u.data()}, s, next.data());
+        REQUIRE(s.rows.islands.size() == 1);
+        CHECK(s.rows.islands.front().factored);
+        CHECK(s.impulses.status.front() == SolverStatus::guessed);
+        CHECK(solver_residual(w, s) <= 1e-10);
+        heap.x = next;
+    }
+    CHECK(next.tail(w.nv()).norm() <= 1e-5);  // contacts have a compliance of 1e-6
+    dual_numbers_and_adjoint_agree(heap);
+}
+
+// The velocities of its contacts are round-off, which is no reason for impulses.
+TEST_CASE("a large island: a wall in flight has no impulses") {
+    Heap heap = wall(6, false);
+    const World& w = heap.world;
+    for (int i = 0; i < w.nv() / 6; ++i)
+        heap.x.segment<3>(w.nq() + 6 * i) << 0.3, -0.2, -1.7;
+    StepScratch<double> s(w);
+    VecX<double> next(w.nx());
+    for (int t = 0; t < 20; ++t) {
+        step(w, {heap.theta.data(), heap.x.data(), heap.u.data()}, s, next.data());
+        heap.x = next;
+    }
+    REQUIRE(!s.rows.islands.empty());
+    CHECK(s.rows.islands.front().factored);
+    CHECK(s.impulses.status.front() == SolverStatus::guessed);
+    CHECK(is_zero(s.impulses.lambda.data(), s.rows.count));
 }
 
 // Where sweeps alone solve a problem, its derivatives must not come from states that the scratch has from another.
