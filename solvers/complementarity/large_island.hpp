@@ -39,8 +39,8 @@ struct LargeScratch {
 
 // x (rows): in, a guess of the impulses; out, the solution or the best iterate.
 SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
-// Its two parts, which add to `work.work`: Newton's method on the states, from the guess and from sweeps; and, from
-// there, on smoothed equations.
+// Its two parts, which add to `work.work`: Newton's method on the states, from the guess and from sweeps; and,
+// from there, on smoothed equations.
 SolverStatus solve_large_by_states(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
 SolverStatus solve_large_smoothed(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
 

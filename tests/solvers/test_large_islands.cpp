@@ -23,6 +23,18 @@ struct Heap {
     VecX<double> theta, x, u;
 };
 
+// In the neutral configuration, at rest.
+Heap heap_of(const ModelBuilder& builder, const std::vector<ShapeSpec>& shapes, const Settings& settings) {
+    Model model = builder.build();
+    ShapeSet set = build_shapes(model, shapes);
+    Heap heap{World(std::move(model), std::move(set), settings), {}, {}, {}};
+    const World& w = heap.world;
+    heap.theta = w.model.layout.nominal();
+    heap.x.setZero(w.nx());
+    heap.x.head(w.nq()) = w.model.neutral_configuration();
+    return heap;
+}
+
 // A box-shaped heap of spheres on the ground that overlap by `overlap`, with random velocities.
 Heap sphere_heap(int side, double overlap, const Settings& settings) {
     Rng g(7);
@@ -48,13 +60,8 @@ Heap sphere_heap(int side, double overlap, const Settings& settings) {
     ground.type = ShapeType::plane;
     shapes.push_back(ground);
     builder.set_soft(settings.law == ContactLaw::mujoco);
-    Model model = builder.build();
-    ShapeSet set = build_shapes(model, shapes);
-    Heap heap{World(std::move(model), std::move(set), settings), {}, {}, {}};
+    Heap heap = heap_of(builder, shapes, settings);
     const World& w = heap.world;
-    heap.theta = w.model.layout.nominal();
-    heap.x.setZero(w.nx());
-    heap.x.head(w.nq()) = w.model.neutral_configuration();
     const double spacing = 2 * radius - overlap;
     for (int i = 0; i < count; ++i) {
         const Vec3<double> cell(i % side, i / side % side, i / side / side);
@@ -65,7 +72,8 @@ Heap sphere_heap(int side, double overlap, const Settings& settings) {
     return heap;
 }
 
-// A wall of bricks, `courses` high and half a brick apart from course to course, that stands on the ground or flies.
+// A wall of bricks, `courses` high and half a brick apart from course to course, that stands on the ground or
+// flies.
 Heap wall(int courses, bool on_the_ground) {
     constexpr int bricks = 4;
     const Vec3<double> half(0.1, 0.05, 0.04);
@@ -94,13 +102,7 @@ Heap wall(int courses, bool on_the_ground) {
     }
     Settings settings;
     settings.time_step = 2e-3;
-    Model model = builder.build();
-    ShapeSet set = build_shapes(model, shapes);
-    Heap heap{World(std::move(model), std::move(set), settings), {}, {}, {}};
-    const World& w = heap.world;
-    heap.theta = w.model.layout.nominal();
-    heap.x.setZero(w.nx());
-    heap.x.head(w.nq()) = w.model.neutral_configuration();
+    Heap heap = heap_of(builder, shapes, settings);
     for (int i = 0; i < bricks * courses; ++i) {
         const int course = i / bricks;
         heap.x.segment<3>(7 * i) =
