@@ -325,14 +325,10 @@ Solution solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, Co
     if (large && law == FrictionLaw::relaxed_cone && w.primal_newton.solve(p, x))
         return {SolverStatus::primal, nullptr};
     w.work = w.large.work = 0;
-    const bool from_zero = is_zero(x, p.rows);
-    if (from_zero || large) {  // solved already, where the velocities are round-off or a step is replayed
-        w.s.assign(p.b, p.b + p.rows);
-        if (!from_zero) mlcp_velocity(p, x, w.s.data());
-        if (mlcp_residual(p, x, w.s.data(), law) <= acceptable_residual(p, x))
-            return {SolverStatus::guessed, nullptr};
-    }
-    bool found = from_zero && newton_from_states_before(p, law, w, x);
+    // solved already, where the velocities are round-off or a step is replayed
+    if (large && mlcp_residual(p, x, law) <= acceptable_residual(p, x))
+        return {SolverStatus::guessed, nullptr};
+    bool found = is_zero(x, p.rows) && newton_from_states_before(p, law, w, x);
     if (!found) {
         guess_inplace(p, w.s, x);
         found = newton_nearby(p, law, w, x);
