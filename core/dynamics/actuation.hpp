@@ -7,6 +7,7 @@
 // (core/dynamics/spatial_tendon.hpp).
 #pragma once
 
+#include "core/dynamics/joint_spring.hpp"
 #include "core/dynamics/kinematics.hpp"
 #include "core/dynamics/range.hpp"
 #include "core/dynamics/tendon.hpp"
@@ -181,7 +182,7 @@ void actuation(const Model& m, const T* theta,
         B[j] = theta[m.damping.at(j)];
     }
     for (const Body& b : m.bodies)
-        if (b.nv == 1) tau[b.v0] = theta[m.stiffness.at(b.v0)] * (theta[m.rest.at(b.v0)] - q[b.q0]);
+        spring_force(m, theta, b, q, tau);
     for (size_t i = 0; i < m.tendons.size(); ++i)
         if (!m.tendons[i].spatial()) passive_tendon(m, theta, q, v, static_cast<int>(i), tau);
     for (int n = 0; n < m.nu; ++n) {
@@ -204,13 +205,8 @@ void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const
     for (size_t i = 0; i < m.tendons.size(); ++i)
         if (!m.tendons[i].spatial())
             passive_tendon_adj(m, theta, q, v, static_cast<int>(i), tau_bar, theta_bar, q_bar, v_bar);
-    for (const Body& b : m.bodies) {
-        if (b.nv != 1) continue;
-        const int j = b.v0;
-        theta_bar[m.stiffness.at(j)] += tau_bar[j] * (theta[m.rest.at(j)] - q[b.q0]);
-        theta_bar[m.rest.at(j)] += tau_bar[j] * theta[m.stiffness.at(j)];
-        q_bar[j] -= tau_bar[j] * theta[m.stiffness.at(j)];
-    }
+    for (const Body& b : m.bodies)
+        spring_force_adj(m, theta, b, q, tau_bar, theta_bar, q_bar);
     for (int j = 0; j < m.nv; ++j)
         theta_bar[m.damping.at(j)] += B_bar[j];
 }

@@ -133,33 +133,40 @@ void retract_quaternion_adj(const Quaternion<T>&, const Vec3<T>& d, const Vec3<T
     d_bar += right_jacobian(d).transpose() * next_bar;
 }
 
+// J_r(d)^-1                                                                (Sola et al. eq. 144)
+template <class T> Mat3<T> inverse_right_jacobian(const Vec3<T>& d) {
+    using std::sqrt;
+    const Mat3<T> D = skew(d);
+    const T a2 = d.squaredNorm();
+    const T k = choose(  // (1 - a/2 cot(a/2))/a^2
+        value_of(a2) < so3::small_angle2, [&] { return T(T(1) / T(12) * (T(1) + a2 / T(60))); },
+        [&] {
+            const T half2 = T(0.25) * a2;
+            return T((T(1) - cos(sqrt(half2)) / so3::sinc(half2)) / a2);
+        });
+    return Mat3<T>::Identity() + T(0.5) * D + k * (D * D);
+}
+
 // The shortest rotation vector d with a exp(d) = b, rad (|d| <= pi)
 template <class T> Vec3<T> quaternion_difference(const Quaternion<T>& a, const Quaternion<T>& b) {
-    Quaternion<T> r = quaternion_product(Quaternion<T>{a.w, -a.v}, b);
-    if (r.w < T(0)) r = {-r.w, -r.v};
+    const Quaternion<T> r = quaternion_product(Quaternion<T>{a.w, -a.v}, b);
+    const T sign = where(r.w < T(0), T(-1), T(1));
     const T s2 = r.v.squaredNorm();
-    if (value_of(s2) < so3::small_angle2)  // 2 asin(s)/s
-        return T(2) * (T(1) + s2 / T(6) * (T(1) + s2 * T(0.45) * (T(1) + s2 * T(25.0 / 42.0)))) * r.v;
-    const T s = safe_sqrt(s2);
-    return (T(2) * atan2(s, r.w) / s) * r.v;
+    const T scale = choose(  // 2 asin(s)/s
+        value_of(s2) < so3::small_angle2,
+        [&] { return T(T(2) * (T(1) + s2 / T(6) * (T(1) + s2 * T(0.45) * (T(1) + s2 * T(25.0 / 42.0))))); },
+        [&] {
+            const T s = safe_sqrt(s2);
+            return T(T(2) * atan2(s, T(sign * r.w)) / s);
+        });
+    return scale * Vec3<T>(sign * r.v);
 }
 // b <- b exp(e): d <- d + J_r(d)^-1 e
-// a <- a exp(e): d <- d - J_r(-d)^-1 e = d - J_r(d)^-T e                  (Sola et al. eq. 144)
+// a <- a exp(e): d <- d - J_r(-d)^-1 e = d - J_r(d)^-T e
 template <class T>
 void quaternion_difference_adj(const Quaternion<T>& a, const Quaternion<T>& b, const Vec3<T>& d_bar,
                                Vec3<T>& a_bar, Vec3<T>& b_bar) {
-    using std::sqrt;
-    const Vec3<T> d = quaternion_difference(a, b);
-    const Mat3<T> D = skew(d);
-    const T a2 = d.squaredNorm();
-    T k;  // (1 - a/2 cot(a/2))/a^2
-    if (value_of(a2) < so3::small_angle2) {
-        k = T(1) / T(12) * (T(1) + a2 / T(60));
-    } else {
-        const T half2 = T(0.25) * a2;
-        k = (T(1) - cos(sqrt(half2)) / so3::sinc(half2)) / a2;
-    }
-    const Mat3<T> inverse = Mat3<T>::Identity() + T(0.5) * D + k * (D * D);
+    const Mat3<T> inverse = inverse_right_jacobian(quaternion_difference(a, b));
     b_bar += inverse.transpose() * d_bar;
     a_bar -= inverse * d_bar;
 }

@@ -160,8 +160,8 @@ struct Model {
     // per body, of its joint: m in the parent frame; rad in body axes; rad in body axes, of joints with an
     // axis; m/rad, helical ones
     ParameterSlice placement, rotation, axis_rotation, pitch;
-    // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof
-    // joints only), dry friction (of dry_dofs)
+    // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (not of
+    // free joints), dry friction (of dry_dofs)
     ParameterSlice damping, armature, stiffness, rest, dry_friction;
     ActuatorSlices actuator;  // per actuator
     // per equality: m in a; m in b; of welds rad in the axes of a; c_0 ... c_4 of couplings

@@ -361,9 +361,9 @@ void name_what_has_no_effect(Model& m) {
         if (!joint_kind(b.joint).has_pitch)
             m.layout.set_no_effect(m.pitch, body, "the joint has no pitch", remove);
         for (int j = b.v0; j < b.v0 + b.nv; ++j) {
-            if (b.nv != 1)
+            if (b.joint == JointType::free)
                 for (const ParameterSlice& s : {m.stiffness, m.rest})
-                    m.layout.set_no_effect(s, j, "only a joint with an axis has a spring", remove);
+                    m.layout.set_no_effect(s, j, "a free joint has no spring", remove);
             if (!std::binary_search(m.dry_dofs.begin(), m.dry_dofs.end(), j))
                 m.layout.set_no_effect(m.dry_friction, j, "the model gives the joint no dry friction",
                                        "give it \"dry_friction\" above 0 in the model");

@@ -162,8 +162,14 @@ void dynamics_columns(const World& w, const double* theta, const double* x, cons
         J.recovery_response.leftCols(nv) -= Square(by_q, nv, nv);
     }
     // joint forces: each depends on its own coordinate and its own actuators
-    for (const Body& b : m.bodies)
+    for (const Body& b : m.bodies) {
         if (b.nv == 1) J.response(b.v0, b.v0) -= h * theta[m.stiffness.at(b.v0)];
+        if (!has_ball_spring(m, theta, b)) continue;
+        const Vec3<double> k(theta[m.stiffness.at(b.v0)], theta[m.stiffness.at(b.v0 + 1)],
+                             theta[m.stiffness.at(b.v0 + 2)]);
+        J.response.block<3, 3>(b.v0, b.v0) -=
+            h * k.asDiagonal() * inverse_right_jacobian(rotation_from_rest(m, theta, b, x));
+    }
     for (int j = 0; j < nv; ++j)
         J.response(j, nv + j) -= h * s.B[j];
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_columns(w, theta, v, J);

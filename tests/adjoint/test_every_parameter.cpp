@@ -65,8 +65,10 @@ constexpr Meaning meanings[] = {
      "N m s/rad or N s/m; a joint with several dofs has `joints/*.0`, `joints/*.1`, ..., as do the rows "
      "below"},
     {"joints/*/armature", "inertia added to the dof, kg m^2 or kg"},
-    {"joints/*/stiffness", "of the spring of a joint with an axis, N m/rad or N/m"},
-    {"joints/*/rest", "rest position of that spring, rad or m"},
+    {"joints/*/stiffness", "of the spring of a joint, not a free one, N m/rad or N/m"},
+    {"joints/*/rest",
+     "rest position of that spring, rad or m; of a spherical joint a rotation vector, axes of the "
+     "body at coordinate 0"},
     {"joints/*/dry_friction", "N m or N; of joints with dry friction in the model"},
     {"joints/*/limits", "lower and upper limit of a joint with an axis, rad or m"},
     {"joints/*/greatest_angle", "of a spherical joint with this limit, rad"},
@@ -250,7 +252,7 @@ TEST_CASE(
                                      "has no effect: the model gives the joint no dry friction",
                                      "give it \"dry_friction\" above 0 in the model"},
                              Refused{R"({"path": "joints/ball.3/stiffness", "value": 1})",
-                                     "has no effect: only a joint with an axis has a spring", "remove it"},
+                                     "has no effect: a free joint has no spring", "remove it"},
                              Refused{R"({"path": "joints/ball/axis_rotation", "value": 1})",
                                      "has no effect: the joint has no axis", "remove it"},
                              Refused{R"({"path": "joints/*/pitch", "value": 1})",

@@ -38,10 +38,10 @@ struct ActuationPass : PassCase {
         for (int j = 0; j < m.nv; ++j)
             add(m.damping, j);
         for (const Body& b : m.bodies)
-            if (b.nv == 1) {
-                add(m.stiffness, b.v0);
-                add(m.rest, b.v0);
-                coordinates.push_back(b.v0);
+            for (int j = b.v0; b.joint != JointType::free && j < b.v0 + b.nv; ++j) {
+                add(m.stiffness, j);
+                add(m.rest, j);
+                coordinates.push_back(j);
             }
         for (int n = 0; n < m.nu; ++n) {
             const Actuator& a = m.actuators[n];

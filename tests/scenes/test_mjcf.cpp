@@ -35,6 +35,9 @@ TEST_CASE("MJCF: angles, ranges and autolimits of the compiler") {
     CHECK((slide["type"] == "prismatic" && json_equals(slide["limits"], {-1.5, 1.5})));
     const Json ball = mjcf(one_body("", "<joint type='ball' range='0 90'/>")).body(0)["joint"];
     CHECK((ball["type"] == "spherical" && std::abs(json_value(ball["greatest_angle"]) - pi / 2) < 1e-14));
+    const MjcfText sprung = mjcf(one_body("", "<joint type='ball' stiffness='2' springref='30'/>"));
+    CHECK(sprung.warnings.empty());
+    CHECK((sprung.body(0)["joint"]["stiffness"] == 2 && !sprung.body(0)["joint"].contains("rest")));
 }
 
 TEST_CASE("MJCF: one turn said in five ways, and euler sequences") {

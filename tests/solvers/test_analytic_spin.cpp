@@ -296,3 +296,45 @@ TEST_CASE("analytic 8, chain in zero gravity moved by its own torques") {
     CHECK(L[0] <= 5e-4);
     CHECK(r[0] <= 5e-4);
 }
+
+// phi, omega: angle and speed about the axis e of `rest`
+//   omega+ = omega - (h k/I) (phi - |rest|),  phi+ = phi + h omega+
+TEST_CASE("analytic: a ball swings on the spring of its spherical joint about one axis, as an oscillator") {
+    const double h = 0.01, I = 0.3, k = 4, away = 0.8;
+    const int steps = 130;
+    const Vec3<double> e(1.0 / 3, 2.0 / 3, 2.0 / 3), side(2.0 / 3, 1.0 / 3, -2.0 / 3);
+    AnalyticScene scene({.time_step = h}, Vec3<double>::Zero());
+    BodySpec body = solid("ball", JointType::spherical, 1, {I, I, I});
+    body.stiffness = {k, k, k};
+    body.rest = {away * e.x(), away * e.y(), away * e.z()};
+    scene.add(body);
+    const AnalyticCase c = scene.build();
+    const auto oscillated = [&](const Dual<double>& stiffness, const Dual<double>& rest) {
+        Dual<double> phi(0), omega(0);
+        for (int n = 0; n < steps; ++n) {
+            omega -= h / I * stiffness * (phi - rest);
+            phi += h * omega;
+        }
+        return phi;
+    };
+    Vec3<double> end;
+    double by_stiffness = 0, by_rest = 0;
+    Sensitivity of_end[3];
+    for (int i = 0; i < 3; ++i) {
+        of_end[i] = position(c, steps, "ball", i, side);
+        end[i] = of_end[i].value;
+    }
+    const double x = side.dot(end), y = e.cross(side).dot(end);
+    for (int i = 0; i < 3; ++i) {
+        const double turn = x * e.cross(side)[i] - y * side[i];  // d phi by the position
+        for (int j = 0; j < 3; ++j) {
+            const std::string dof = "joints/ball." + std::to_string(j);
+            by_stiffness += turn * of_end[i].to(dof + "/stiffness");
+            by_rest += turn * e[j] * of_end[i].to(dof + "/rest");
+        }
+    }
+    const Dual<double> wanted = oscillated({k, 1}, {away, 0});
+    CHECK(std::atan2(y, x) == doctest::Approx(wanted.v).epsilon(1e-11));
+    CHECK(by_stiffness == doctest::Approx(wanted.d).epsilon(1e-10));
+    CHECK(by_rest == doctest::Approx(oscillated({k, 0}, {away, 1}).d).epsilon(1e-10));
+}

@@ -79,7 +79,11 @@ inline BodySpec random_link(Stream& g, JointType joint) {
         if (g.chance(0.7)) s.lower = -g.uniform(0, 0.3);
         if (s.lower == -unlimited || g.chance(0.7)) s.upper = g.uniform(0, 0.3);
     }
-    if (joint == JointType::spherical && g.chance(0.4)) s.upper = g.uniform(0.1, 2.5);
+    if (joint == JointType::spherical) {
+        if (g.chance(0.4)) s.upper = g.uniform(0.1, 2.5);
+        s.stiffness = per_dof(g, 0.3, nv, -1, 2);
+        if (!s.stiffness.empty()) s.rest = {0.3 * g.normal(), 0.3 * g.normal(), 0.3 * g.normal()};
+    }
     return s;
 }
 

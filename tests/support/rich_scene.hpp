@@ -40,7 +40,7 @@ inline Json every_joint() {
               "stiffness": 1, "rest": 0.2, "dry_friction": 0.02},
              "mass": 0.5, "com": [0.1, 0.05, 0.02], "inertia": [0.004, 0.005, 0.006, 0.0003, 0.0002, 0.0001]},
             {"name": "socket", "parent": "screw", "joint": {"type": "spherical", "position": [0.2, 0.1, 0], "rpy_deg": [5, 6, 7],
-              "greatest_angle": 0.098, "damping": 0.01, "armature": 0.005, "dry_friction": 0.01},
+              "greatest_angle": 0.098, "stiffness": 0.4, "rest": [0.1, 0.2, -0.1], "damping": 0.01, "armature": 0.005, "dry_friction": 0.01},
              "mass": 0.4, "com": [0.15, 0.02, 0.03], "inertia": [0.003, 0.004, 0.005, 0.0003, 0.0002, 0.0001]},
             {"name": "lever", "joint": {"type": "revolute", "axis": [0.1, 1, 0], "position": [0.4, -0.5, 0], "damping": 0.1,
               "limits": [0.13, 0.6], "limit_stiffness": 200, "limit_damping": 2},

@@ -70,18 +70,17 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
 }
 
 void warn_of_spring(const MjcfContext& context, const XmlAttribute& spring) {
-    context.warnings.add(spring.place(), "springs of free and ball joints are not supported",
+    context.warnings.add(spring.place(), "springs of free joints are not supported",
                          "set " + spring.name() + "=\"0\"");
 }
 
 void read_spring(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint& joint) {
     const double stiffness = read_linear(context, a, "stiffness");
     if (stiffness == 0 || !context.flags.spring) return;
-    if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
-        return warn_of_spring(context, *a.find("stiffness"));
-    }
+    if (joint.type == MjcfJointType::free) return warn_of_spring(context, *a.find("stiffness"));
     joint.properties["stiffness"] = stiffness;
-    if (joint.springref != joint.ref) joint.properties["rest"] = joint.springref - joint.ref;
+    if (joint.type != MjcfJointType::ball && joint.springref != joint.ref)
+        joint.properties["rest"] = joint.springref - joint.ref;
 }
 
 // Both numbers positive: instead of stiffness and damping
@@ -92,12 +91,12 @@ void read_spring_damper(const MjcfContext& context, const MjcfAttributes& a, Mjc
     if (x[0] == 0 && x[1] == 0) return;
     if (!(x[0] > 0) || !(x[1] > 0)) given->fail("must be two positive numbers", "write 0 0 for none");
     joint.properties.erase("stiffness");
-    const bool has_axis = joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge;
-    if (context.flags.spring && !has_axis) warn_of_spring(context, *given);
-    if (context.flags.spring && joint.springref != joint.ref)
+    const bool springs = joint.type != MjcfJointType::free;
+    if (context.flags.spring && !springs) warn_of_spring(context, *given);
+    if (context.flags.spring && joint.type != MjcfJointType::ball && joint.springref != joint.ref)
         joint.properties["rest"] = joint.springref - joint.ref;
     joint.properties[spring_damper_key] =
-        Json{x[0], x[1], context.flags.spring && has_axis, context.flags.damper};
+        Json{x[0], x[1], context.flags.spring && springs, context.flags.damper};
 }
 
 // MuJoCo can move the frame of a floating body into its principal axes of inertia.

@@ -77,7 +77,7 @@ std::vector<const char*> keys_of(const JointKind& kind) {
     std::vector<const char*> keys;
     if (kind.has_axis) keys = {"axis", "limits", "stiffness", "rest"};
     if (kind.has_pitch) keys.push_back("pitch");
-    if (kind.numbers == 0 && kind.rotations == 1) keys.push_back("greatest_angle");
+    if (kind.numbers == 0 && kind.rotations == 1) keys = {"greatest_angle", "stiffness", "rest"};
     return keys;
 }
 
