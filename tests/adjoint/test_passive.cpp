@@ -25,7 +25,7 @@ const char* const ball_text = R"({"steps": 40, "time_step": 0.005, "ground": {"f
                   {"term": "position", "body": "ball", "target": [0.3, 0, 0.2]}],
     "optimize": {"method": "lbfgs", "iterations": 1}})";
 
-Scene ball(const char* constraints = "[]") {
+Scene sliding_ball(const char* constraints = "[]") {
     Json json = parse_json(ball_text, "ball");
     json["constraints"] = parse_json(constraints, "constraints");
     return scene_of(json);
@@ -34,7 +34,7 @@ Scene ball(const char* constraints = "[]") {
 }  // namespace
 
 TEST_CASE("passive: the losses of the terms sum up to the loss") {
-    const Scene s = ball();
+    const Scene s = sliding_ball();
     REQUIRE(s.world.nu() == 0);
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, s.steps);
@@ -51,7 +51,7 @@ TEST_CASE("passive: the losses of the terms sum up to the loss") {
 }
 
 TEST_CASE("passive: constraints of steps, and over a part of the time, count at their steps") {
-    OptimizedScene run(ball(R"([{"term": "impulse", "max": 0.01},
+    OptimizedScene run(sliding_ball(R"([{"term": "impulse", "max": 0.01},
         {"term": "velocity", "body": "ball", "length": true, "max": 0.2, "until": 0.1}])"));
     double hardest = 0, fastest = 0;
     const RolloutInputs in = run.variables.inputs(run.variables.start());
@@ -71,7 +71,7 @@ TEST_CASE("passive: constraints of steps, and over a part of the time, count at 
 }
 
 TEST_CASE("passive: normal equations have the gradient of the loss") {
-    const Scene s = ball();
+    const Scene s = sliding_ball();
     OptimizedScene run(s);
     const VecX<double> y = run.variables.start();
     const RolloutInputs in = run.variables.inputs(y);

@@ -16,7 +16,7 @@ using namespace costate::test;
 
 namespace {
 
-constexpr double radius = 0.05;
+constexpr double heap_radius = 0.05;
 
 struct Heap {
     World world;
@@ -46,12 +46,12 @@ Heap sphere_heap(int side, double overlap, const Settings& settings) {
         body.name = "ball" + std::to_string(i);
         body.joint = JointType::free;
         body.mass.m = 1;
-        body.mass.I = 0.4 * radius * radius * Mat3<double>::Identity();
+        body.mass.I = 0.4 * heap_radius * heap_radius * Mat3<double>::Identity();
         builder.add_body(body);
         ShapeSpec shape;
         shape.name = body.name;
         shape.body = i;
-        shape.size = {radius, 0, 0};
+        shape.size = {heap_radius, 0, 0};
         shape.friction = 0.7;
         shapes.push_back(shape);
     }
@@ -62,11 +62,11 @@ Heap sphere_heap(int side, double overlap, const Settings& settings) {
     builder.set_soft(settings.law == ContactLaw::mujoco);
     Heap heap = heap_of(builder, shapes, settings);
     const World& w = heap.world;
-    const double spacing = 2 * radius - overlap;
+    const double spacing = 2 * heap_radius - overlap;
     for (int i = 0; i < count; ++i) {
         const Vec3<double> cell(i % side, i / side % side, i / side / side);
-        heap.x.segment<3>(7 * i) =
-            spacing * cell + Vec3<double>(0, 0, radius - overlap) + 0.1 * overlap * g.vec3(Regime::random);
+        heap.x.segment<3>(7 * i) = spacing * cell + Vec3<double>(0, 0, heap_radius - overlap) +
+                                   0.1 * overlap * g.vec3(Regime::random);
         heap.x.segment<6>(w.nq() + 6 * i) = 0.3 * random_vector(6, g, Regime::random);
     }
     return heap;
@@ -224,7 +224,7 @@ TEST_CASE("a large island without a solution: dual numbers and the adjoint agree
         CAPTURE(it.name);
         const bool cone =
             it.settings.solver == SolverType::ncp && !it.settings.relaxed;  // solves the heap of 64
-        const Result r = dual_numbers_and_adjoint_agree(sphere_heap(cone ? 5 : 4, radius, it.settings));
+        const Result r = dual_numbers_and_adjoint_agree(sphere_heap(cone ? 5 : 4, heap_radius, it.settings));
         CHECK((r.swept || it.settings.relaxed));  // the convex problem has a solution
     }
 }
@@ -280,7 +280,7 @@ TEST_CASE("a large island: a step of 216 spheres at one point") {
     Settings settings;
     settings.solver = SolverType::pgs;
     settings.sweeps = 3;
-    Heap heap = sphere_heap(6, 2 * radius - 1e-6, settings);
+    Heap heap = sphere_heap(6, 2 * heap_radius - 1e-6, settings);
     StepScratch<double> s(heap.world);
     VecX<double> next(heap.world.nx());
     step(heap.world, {heap.theta.data(), heap.x.data(), heap.u.data()}, s, next.data());
@@ -331,7 +331,7 @@ TEST_CASE("a large island: a wall in flight has no impulses") {
 TEST_CASE("a large island: a solution without equations leaves no active set") {
     Settings settings;
     settings.solver = SolverType::lcp;
-    const Heap heap = sphere_heap(4, 0.01 * radius, settings);
+    const Heap heap = sphere_heap(4, 0.01 * heap_radius, settings);
     const World& w = heap.world;
     StepScratch<double> s(w);
     VecX<double> next(w.nx());
@@ -351,7 +351,7 @@ TEST_CASE("a large island: a solution without equations leaves no active set") {
 TEST_CASE("a large island: exact solvers end on a jammed heap") {
     for (const NamedSettings& it : all_settings()) {
         CAPTURE(it.name);
-        const Heap heap = sphere_heap(3, 1.4 * radius, it.settings);
+        const Heap heap = sphere_heap(3, 1.4 * heap_radius, it.settings);
         const Result r = step_and_pull_back(heap, 0);
         CHECK(r.next.allFinite());
         CHECK(r.x_bar.allFinite());

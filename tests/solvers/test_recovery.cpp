@@ -65,9 +65,9 @@ struct RecoverPositionsPass : ContactStage {
     }
 };
 
-constexpr const char* solvers[] = {R"({"type": "pgs"})",
-                                   R"({"type": "pgs", "gradient": "implicit", "sweeps": 400})",
-                                   R"({"type": "lcp"})", R"({"type": "ncp"})"};
+constexpr const char* recovering_solvers[] = {R"({"type": "pgs"})",
+                                              R"({"type": "pgs", "gradient": "implicit", "sweeps": 400})",
+                                              R"({"type": "lcp"})", R"({"type": "ncp"})"};
 
 Scene sunken_box(const std::string& solver, double depth) {
     return scene_of_text(
@@ -83,7 +83,7 @@ Scene sunken_box(const std::string& solver, double depth) {
 TEST_CASE("adjoint: recover_positions") { check_pass<RecoverPositionsPass>(1e-10); }
 
 TEST_CASE("recovery: a box that starts inside the ground rises to the surface and does not jump") {
-    for (const char* solver : solvers)
+    for (const char* solver : recovering_solvers)
         for (const double depth : {0.001, 0.005, 0.05}) {
             CAPTURE(std::string(solver));
             CAPTURE(depth);
@@ -127,7 +127,7 @@ TEST_CASE("recovery: the gradient of a step out of penetration is that of dual n
 
 // Seven dofs in a closed chain, with a weld and a coupling whose offset contradicts the closed chain.
 TEST_CASE("recovery: a closed chain that cannot be closed comes to rest near its start") {
-    for (const char* solver : solvers) {
+    for (const char* solver : recovering_solvers) {
         CAPTURE(std::string(solver));
         std::string bodies;
         for (int i = 0; i < 7; ++i) {
@@ -162,7 +162,7 @@ TEST_CASE("recovery: a closed chain that cannot be closed comes to rest near its
 //   dq+/dq = 1 - erp J^T J/(2 + 100 R I)
 TEST_CASE("recovery: an equality that is met exactly has the derivative of its recovery") {
     const double I = 0.1, erp = 0.2, R = 1e-6, expected = erp / (2 + 100 * R * I);
-    for (const char* solver : solvers) {
+    for (const char* solver : recovering_solvers) {
         const Scene scene =
             scene_of_text(R"({"name": "gears", "steps": 1, "time_step": 0.01, "gravity": [0, 0, 0],
             "contact": {"erp": 0.2, "compliance": 1e-6}, "solver": )" +
