@@ -12,7 +12,7 @@
 
 #include "collision/contact/contact.hpp"
 #include "collision/detect/narrow.hpp"
-#include "collision/detect/solid.hpp"
+#include "collision/detect/passing.hpp"
 
 namespace costate {
 namespace {
@@ -182,12 +182,19 @@ struct Query {
             return;
         ++out.pairs_tried;
         const FeatureList list = closest_features(sa, sb, X_WS[a], X_WS[b], size_a, size_b, within);
+        if (list.count == 0) return;
+        const auto moving = [&](int i, const Vec3<double>& its_size) {
+            return MovingSolid{{shape(i), X_WS[i], its_size}, h * V_WS[i].ang, h * V_WS[i].lin};
+        };
+        Passing passing(moving(a, size_a), moving(b, size_b), margins);
         for (int i = 0; i < list.count; ++i) {
             const FeaturePair f = list.pair(i, a, b);
             const Contact<double> c = contact(sa, sb, f, X_WS[a], X_WS[b], size_a, size_b);
             const Vec3<double> v_a = point_velocity<double>(V_WS[a], c.point - X_WS[a].p);
             const Vec3<double> v_b = point_velocity<double>(V_WS[b], c.point - X_WS[b].p);
-            if (c.gap - margins < gap_limit(a, b, c.normal.dot(v_b - v_a))) out.features.push_back(f);
+            const double gap = c.gap - margins;
+            if (gap < gap_limit(a, b, c.normal.dot(v_b - v_a)) && !passing.leaves_out(c.point, c.normal, gap))
+                out.features.push_back(f);
         }
     }
 };

@@ -53,11 +53,14 @@ Solid::Solid(const Shape& s, const Transform<double>& pose, const Vec& numbers)
     if (const Hull* tables = hull_of(s)) hull = tables->view();
 }
 
-Vec Solid::normal(int face) const {
-    if (type() == ShapeType::plane) return X.R.col(2);
+Vec Solid::own_normal(int face) const {
+    if (type() == ShapeType::plane) return Vec::UnitZ();
     const Vec n = hull.faces[face].normal;
-    if (!turns_with_size(type())) return X.R * n;
-    return X.R * normalise<double>(n.cwiseProduct(cofactors(scale)));
+    return turns_with_size(type()) ? normalise<double>(n.cwiseProduct(cofactors(scale))) : n;
+}
+
+Vec Solid::normal(int face) const {
+    return type() == ShapeType::plane ? Vec(X.R.col(2)) : Vec(X.R * own_normal(face));
 }
 
 Vec Solid::face_point(int face) const {

@@ -6,6 +6,7 @@
 
 #include "collision/contact/contact.hpp"
 #include "collision/detect/narrow.hpp"
+#include "collision/detect/passing.hpp"
 #include "collision/detect/solid.hpp"
 #include "tests/support/check_adjoint.hpp"
 #include "tests/support/probe_contact.hpp"
@@ -102,13 +103,19 @@ struct Crowd {
             const auto speed = [&](size_t s, double r) { return V[s].lin.norm() + V[s].ang.norm() * r; };
             const double fastest = speed(bounded, radius) + speed(other, (X[i].p - X[j].p).norm() + radius);
             const double reach = std::max(min_margin, 2 * h * fastest) + margins;
+            const auto moving = [&](size_t s, const Vec3<double>& size) {
+                return MovingSolid{{set.shapes[s], X[s], size}, h * V[s].ang, h * V[s].lin};
+            };
             const FeatureList list = closest_features(sa, sb, X[i], X[j], size_a, size_b, reach);
             for (int k = 0; k < list.count; ++k) {
                 const FeaturePair f = list.pair(k, a, b);
                 const Contact<double> c = costate::contact(sa, sb, f, X[i], X[j], size_a, size_b);
                 const Vec3<double> v_a = point_velocity<double>(V[i], c.point - X[i].p);
                 const Vec3<double> v_b = point_velocity<double>(V[j], c.point - X[j].p);
-                if (c.gap - margins < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a)))
+                const double gap = c.gap - margins;
+                Passing passing(moving(i, size_a), moving(j, size_b), margins);
+                if (gap < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a)) &&
+                    !passing.leaves_out(c.point, c.normal, gap))
                     found.push_back(f);
             }
         }

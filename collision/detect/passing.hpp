@@ -1,0 +1,36 @@
+// Shapes that pass each other along a face, such as a box over the tiles of a floor.
+#pragma once
+
+#include "collision/detect/solid.hpp"
+
+namespace costate {
+
+// A shape and its displacement by the step, about its own origin: a rotation vector, rad, and m.
+struct MovingSolid {
+    Solid solid;
+    Vec3<double> turn, shift;
+    Vec3<double> travel(const Vec3<double>& x) const { return shift + turn.cross(x - solid.X.p); }
+};
+
+// Finds the contacts of two shapes that the step would reach but that are none, because the shapes pass each other along
+// another normal: the plane of a face of one is beside the other shape now and after the step, to a ten-thousandth of
+// their smaller extent along the normal of the face. Where a box slides from one tile to the next, the side of the next
+// tile is such a contact, still at a distance. It would stop the box, but the two will not overlap, or along the normal
+// of the face. The faces of large hulls do not count.
+class Passing {
+public:
+    // margins: of both, m
+    Passing(const MovingSolid& a, const MovingSolid& b, double margins);
+
+    // A contact at x with the unit normal n and the gap between the shapes with their margins, m.
+    bool leaves_out(const Vec3<double>& x, const Vec3<double>& n, double gap);
+
+private:
+    enum class Side { overlaps, beside, passes };  // of the shapes along the normals other than n
+    Side side(const MovingSolid& of, const MovingSolid& other, const Vec3<double>& n) const;
+    MovingSolid a_, b_;
+    double margins_;
+    Vec3<double> overlapping_ = Vec3<double>::Zero();  // the last normal besides which the shapes overlap
+};
+
+}  // namespace costate
