@@ -12,11 +12,11 @@ struct MovingSolid {
     Vec3<double> travel(const Vec3<double>& x) const { return shift + turn.cross(x - solid.X.p); }
 };
 
-// Finds the contacts of two shapes that the step would reach but that are none, because the shapes pass each other along
-// another normal: the plane of a face of one is beside the other shape now and after the step, to a ten-thousandth of
-// their smaller extent along the normal of the face. Where a box slides from one tile to the next, the side of the next
-// tile is such a contact, still at a distance. It would stop the box, but the two will not overlap, or along the normal
-// of the face. The faces of large hulls do not count.
+// Finds the contacts of two shapes that the step would reach but that are none, because the shapes pass each other
+// along another normal: the plane of a face of one is beside the other shape now and after the step, to a
+// ten-thousandth of their smaller extent along the normal of the face. Where a box slides from one tile to the next,
+// the side of the next tile is such a contact, still at a distance. It would stop the box, but the two will not
+// overlap, or along the normal of the face. The faces of large hulls do not count.
 class Passing {
 public:
     // margins: of both, m

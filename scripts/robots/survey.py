@@ -45,7 +45,7 @@ NOT_PHYSICS = re.compile(
     r"|is in a disabled group|has an empty range|commas between|the full stop after"
     r"|is MuJoCo's estimate|is not UTF-8|a control character|is the second one of its two geoms"
     r"|a quaternion of a keyframe|of SDFormat$|two bodies that do not move relative")
-INCOMPLETE = re.compile(r"outside of <worldbody>|there is no file")
+INCOMPLETE = re.compile(r"outside of <worldbody>|there is no file|is of joints that are not in this file")
 MORE_THAN_ENOUGH = 60  # s of waiting for each second of processor time, on a loaded machine
 
 

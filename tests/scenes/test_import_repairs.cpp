@@ -390,6 +390,13 @@ TEST_CASE("repairs: references to parts that are left out go with them") {
     CHECK(whole.find("is not a") != std::string::npos);
 }
 
+TEST_CASE("repairs: keyframes of a part of another file") {
+    const MjcfText m = repaired_mjcf(
+        "<worldbody><geom size='.1'/></worldbody><keyframe><key qpos='1 2 3'/></keyframe>",
+        "is of joints that are not in this file, and is ignored; load the file that includes this one");
+    CHECK_FALSE(m.imported.model.contains("keyframes"));
+}
+
 TEST_CASE("repairs: <replicate> repeats its contents, each turned and moved from the one before") {
     const MjcfText m = repaired_mjcf(
         "<worldbody><replicate count='2' offset='0 1 0' euler='90 0 0'><replicate count='2' sep='-' "

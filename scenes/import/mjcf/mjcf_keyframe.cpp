@@ -78,7 +78,12 @@ void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const Mjc
             };
             if (index.incomplete() && !(fits("qpos", nq) && fits("qvel", nv) && fits("act", activations) &&
                                         fits("ctrl", static_cast<int>(controls.size())))) {
-                e.warn(context.warnings, "of a model of which parts are left out is ignored", "remove it");
+                if (joints.empty())
+                    e.warn(context.warnings, "is of joints that are not in this file, and is ignored",
+                           "load the file that includes this one");
+                else
+                    e.warn(context.warnings, "of a model of which parts are left out is ignored",
+                           "remove it");
                 continue;
             }
             e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "act", "ctrl", "mpos", "mquat"},
