@@ -54,7 +54,6 @@ Solid::Solid(const Shape& s, const Transform<double>& pose, const Vec& numbers)
 }
 
 Vec Solid::own_normal(int face) const {
-    if (type() == ShapeType::plane) return Vec::UnitZ();
     const Vec n = hull.faces[face].normal;
     return turns_with_size(type()) ? normalise<double>(n.cwiseProduct(cofactors(scale))) : n;
 }

@@ -54,7 +54,8 @@ struct Solid {
     bool is_curved() const { return shape_kind(type()).curved; }
     bool is_smooth() const { return is_curved() && shape_kind(type()).unit_hull == nullptr; }
 
-    Vec3<double> own_normal(int face) const;  // unit, outward, in the axes of the shape
+    // The normal of a face of the hull, unit, outward, in the axes of the shape.
+    Vec3<double> own_normal(int face) const;
 
     // In the common frame.
     Vec3<double> vertex(int i) const { return X.R * scale.cwiseProduct(hull.vertices[i]) + X.p; }
