@@ -67,6 +67,7 @@ struct Query {
     const Motion<double>* V_WS;
     double h, min_margin;
     const double* nearing_of;  // (shapes) m; null: min_margin/2 each
+    double slop;
     Detection& out;
 
     const Shape& shape(int i) const { return set.shapes[i]; }
@@ -186,7 +187,7 @@ struct Query {
         const auto moving = [&](int i, const Vec3<double>& its_size) {
             return MovingSolid{{shape(i), X_WS[i], its_size}, h * V_WS[i].ang, h * V_WS[i].lin};
         };
-        Passing passing(moving(a, size_a), moving(b, size_b), margins);
+        Passing passing(moving(a, size_a), moving(b, size_b), margins, slop);
         for (int i = 0; i < list.count; ++i) {
             const FeaturePair f = list.pair(i, a, b);
             const Contact<double> c = contact(sa, sb, f, X_WS[a], X_WS[b], size_a, size_b);
@@ -337,12 +338,12 @@ Detection::~Detection() = default;
 
 void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS,
             const Motion<double>* V_WS, double h, Detection& detection, double min_margin,
-            const double* nearing) {
+            const double* nearing, double slop) {
     detection.features.clear();
     detection.pairs_tried = 0;
     if (!detection.scratch_) detection.scratch_ = std::make_unique<Detection::Scratch>();
     Detection::Scratch& scratch = *detection.scratch_;
-    const Query query{set, theta, X_WS, V_WS, h, min_margin, nearing, detection};
+    const Query query{set, theta, X_WS, V_WS, h, min_margin, nearing, slop, detection};
     scratch.start(query);
     scratch.try_planes(query);
     if (set.group_pairs)

@@ -28,7 +28,7 @@ public:
 
 private:
     friend void detect(const ShapeSet&, const double*, const Transform<double>*, const Motion<double>*,
-                       double, Detection&, double, const double*);
+                       double, Detection&, double, const double*, double);
     struct Scratch;
     std::unique_ptr<Scratch> scratch_;
 };
@@ -43,9 +43,10 @@ private:
 //   h      time step, s;  min_margin  m
 //   nearing  (shapes) the part of a gap that is left to what changes the velocity of the shape in the step, m;
 //            null: min_margin/2 each
+//   slop     the depth to which shapes overlap at rest, m; see collision/detect/passing.hpp
 void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS,
             const Motion<double>* V_WS, double h, Detection& detection, double min_margin = 0.01,
-            const double* nearing = nullptr);
+            const double* nearing = nullptr, double slop = 0);
 
 // Signed distance of two shapes other than terrains, m, by Bullet's GJK, and by EPA if their cores overlap. A
 // plane counts as a cube of half extent 10 m. Reference for tests, not used by detect.

@@ -9,26 +9,29 @@ namespace {
 using Vec = Vec3<double>;
 
 constexpr double flush = 1e-4;            // of the smaller extent
+constexpr double most_slop = 1e-2;        // of the smaller extent
 constexpr double same_cosine = 1 - 5e-7;  // a normal with a larger cosine is the same
 // Between this and the same, the tolerance is smaller: what is round leaves a face over an edge with such normals.
-constexpr double leaning_cosine = 0.9, leaning_flush = 1e-6;
+constexpr double leaning_cosine = 0.9, leaning_part = 1e-2;
 
 // How far the shape reaches from its origin along the unit vector d, m.
 double extent(const Solid& s, const Vec& d) {
     return shape_kind(s.type()).reach(*s.shape, s.size, s.X.R.transpose() * d);
 }
 double thickness(const Solid& s, const Vec& d) { return extent(s, d) + extent(s, -d); }
-// Gaps along d from minus this to this count as none, m.
-double tolerance(const Solid& a, const Solid& b, const Vec& d, double part = flush) {
-    return part * std::min(thickness(a, d), thickness(b, d));
-}
 
 }  // namespace
 
-Passing::Passing(const MovingSolid& a, const MovingSolid& b, double margins)
+Passing::Passing(const MovingSolid& a, const MovingSolid& b, double margins, double slop)
     : a_(a),
       b_(b),
-      margins_(margins) {}
+      margins_(margins),
+      slop_(slop) {}
+
+double Passing::tolerance(const Vec& d) const {
+    const double least = std::min(thickness(a_.solid, d), thickness(b_.solid, d));
+    return std::max(flush * least, std::min(2 * slop_, most_slop * least));
+}
 
 Passing::Side Passing::side(const MovingSolid& of, const MovingSolid& other, const Vec& n) const {
     const Solid& s = of.solid;
@@ -42,7 +45,7 @@ Passing::Side Passing::side(const MovingSolid& of, const MovingSolid& other, con
         if (height < 0 || cosine > same_cosine) continue;
         const Vec out = s.X.R * out_in_s, lowest = other.solid.support(-out);
         const double gap = out.dot(lowest - s.face_point(i)) - other.solid.radius - margins_,
-                     least = -tolerance(s, other.solid, out, cosine > leaning_cosine ? leaning_flush : flush);
+                     least = -(cosine > leaning_cosine ? leaning_part : 1) * tolerance(out);
         if (gap < least) continue;
         if (gap + out.dot(other.travel(lowest) - of.travel(lowest)) >= least) return Side::passes;
         found = Side::beside;
@@ -53,7 +56,7 @@ Passing::Side Passing::side(const MovingSolid& of, const MovingSolid& other, con
 bool Passing::leaves_out(const Vec& x, const Vec& n, double gap) {
     const Solid &a = a_.solid, &b = b_.solid;
     if (shape_kind(a.type()).unbounded || shape_kind(b.type()).unbounded || n == overlapping_) return false;
-    if (gap > n.dot(b_.travel(x) - a_.travel(x)) + tolerance(a, b, n)) return false;
+    if (gap > n.dot(b_.travel(x) - a_.travel(x)) + tolerance(n)) return false;
     const Side of_a = side(a_, b_, n);
     if (of_a == Side::passes) return true;
     const Side of_b = side(b_, a_, n);

@@ -185,7 +185,8 @@ template <class T> void detect_contacts(const World& w, const T* theta, ContactS
     const auto detect_by = [&](const double* values, const Transform<double>* X_WS,
                                const Motion<double>* V_WS, const double* nearing) {
         const double h = w.model.soft ? 0 : values[w.time_step.at(0)];
-        detect(w.shapes, values, X_WS, V_WS, h, s.detection, margin, s.nearing.empty() ? nullptr : nearing);
+        detect(w.shapes, values, X_WS, V_WS, h, s.detection, margin, s.nearing.empty() ? nullptr : nearing,
+               w.model.soft ? 0 : values[w.slop.at(0)]);
     };
     if constexpr (is_lanes<T>) {
         for (int i = 0; i < lanes_of<T>; ++i) {

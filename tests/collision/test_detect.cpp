@@ -113,7 +113,7 @@ struct Crowd {
                 const Vec3<double> v_a = point_velocity<double>(V[i], c.point - X[i].p);
                 const Vec3<double> v_b = point_velocity<double>(V[j], c.point - X[j].p);
                 const double gap = c.gap - margins;
-                Passing passing(moving(i, size_a), moving(j, size_b), margins);
+                Passing passing(moving(i, size_a), moving(j, size_b), margins, 0);
                 if (gap < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a)) &&
                     !passing.leaves_out(c.point, c.normal, gap))
                     found.push_back(f);

@@ -104,6 +104,21 @@ TEST_CASE("passing: a brick slides over level tiles of the world at constant vel
                 check_keeps_its_velocity({settings_of(solver), type, yaw});
 }
 
+TEST_CASE("passing: a brick that is as deep in the tiles as it may rest slides over them") {
+    for (const ShapeType type : with_faces)
+        for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp}) {
+            CAPTURE(static_cast<int>(type));
+            CAPTURE(static_cast<int>(solver));
+            Sliding it{settings_of(solver), type};
+            it.settings.slop = 1e-4;
+            AnalyticCase c = brick_on_tiles(it);
+            c.q("brick", 2) -= 0.99 * it.settings.slop;
+            const VecX<double> end = states(c, 450).back();
+            CHECK(end[c.world.nq() + c.body("brick").v0] == doctest::Approx(2).epsilon(1e-3));
+            CHECK(end[c.body("brick").q0 + 2] < height - 0.9 * it.settings.slop);
+        }
+}
+
 TEST_CASE("passing: a brick slides over bodies that stand side by side") {
     for (const ShapeType type : sliding)
         check_keeps_its_velocity({settings_of(SolverType::ncp), type, 0.4, 0, true});
