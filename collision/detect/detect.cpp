@@ -193,8 +193,8 @@ struct Query {
             const Contact<double> c = contact(sa, sb, f, X_WS[a], X_WS[b], size_a, size_b);
             const Vec3<double> v_a = point_velocity<double>(V_WS[a], c.point - X_WS[a].p);
             const Vec3<double> v_b = point_velocity<double>(V_WS[b], c.point - X_WS[b].p);
-            const double gap = c.gap - margins;
-            if (gap < gap_limit(a, b, c.normal.dot(v_b - v_a)) && !passing.leaves_out(c.point, c.normal, gap))
+            const double gap = c.gap - margins, approach = c.normal.dot(v_b - v_a);
+            if (gap < gap_limit(a, b, approach) && !passing.leaves_out(c.normal, gap - h * approach))
                 out.features.push_back(f);
         }
     }

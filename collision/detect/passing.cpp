@@ -43,20 +43,24 @@ Passing::Side Passing::side(const MovingSolid& of, const MovingSolid& other, con
         const double height = out_in_s.dot(centre - s.scale.cwiseProduct(s.hull.faces[i].origin)),
                      cosine = std::abs(out_in_s.dot(n_in_s));
         if (height < 0 || cosine > same_cosine) continue;
-        const Vec out = s.X.R * out_in_s, lowest = other.solid.support(-out);
-        const double gap = out.dot(lowest - s.face_point(i)) - other.solid.radius - margins_,
-                     least = -(cosine > leaning_cosine ? leaning_part : 1) * tolerance(out);
-        if (gap < least) continue;
-        if (gap + out.dot(other.travel(lowest) - of.travel(lowest)) >= least) return Side::passes;
+        const Vec out = s.X.R * out_in_s,
+                  turned = out + out.cross(other.turn - of.turn);  // of a point, how it moves by place
+        const auto above = [&](const Vec& x) {
+            return out.dot(x - s.face_point(i)) - other.solid.radius - margins_;
+        };
+        const double least = -(cosine > leaning_cosine ? leaning_part : 1) * tolerance(out);
+        if (above(other.solid.support(-out)) < least) continue;
+        const Vec lowest = other.solid.support(-turned);  // after the step
+        if (above(lowest) + out.dot(other.travel(lowest) - of.travel(lowest)) >= least) return Side::passes;
         found = Side::beside;
     }
     return found;
 }
 
-bool Passing::leaves_out(const Vec& x, const Vec& n, double gap) {
+bool Passing::leaves_out(const Vec& n, double gap_after) {
     const Solid &a = a_.solid, &b = b_.solid;
     if (shape_kind(a.type()).unbounded || shape_kind(b.type()).unbounded || n == overlapping_) return false;
-    if (gap > n.dot(b_.travel(x) - a_.travel(x)) + tolerance(n)) return false;
+    if (gap_after > tolerance(n)) return false;
     const Side of_a = side(a_, b_, n);
     if (of_a == Side::passes) return true;
     const Side of_b = side(b_, a_, n);

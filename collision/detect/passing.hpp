@@ -12,18 +12,19 @@ struct MovingSolid {
     Vec3<double> travel(const Vec3<double>& x) const { return shift + turn.cross(x - solid.X.p); }
 };
 
-// Finds the contacts of two shapes that the step would reach but that are none, because the shapes pass each other
-// along another normal: the plane of a face of one is beside the other shape now and after the step, to twice the
-// slop or a ten-thousandth of their smaller extent along the normal of the face. Where a box slides from one tile
-// to the next, the side of the next tile is such a contact, still at a distance. It would stop the box, but they
-// will not overlap, or along the normal of the face. The faces of large hulls do not count.
+// Finds the ghost collisions of two shapes, such as those at internal edges: contacts that the step would reach but
+// that are none, because the shapes pass each other along another normal. The plane of a face of one is beside the
+// other shape now and after the step, to twice the slop or a ten-thousandth of their smaller extent along the normal
+// of the face. Where a box slides from one tile to the next, the side of the next tile is such a contact, still at a
+// distance. It would stop the box, but they will not overlap, or along the normal of the face. The faces of large
+// hulls do not count.
 class Passing {
 public:
     // margins: of both, m; slop: depth of overlaps at rest, m
     Passing(const MovingSolid& a, const MovingSolid& b, double margins, double slop);
 
-    // A contact at x with the unit normal n and the gap between the shapes with their margins, m.
-    bool leaves_out(const Vec3<double>& x, const Vec3<double>& n, double gap);
+    // n: the unit normal of a contact; gap_after: between the shapes with their margins after the step, m
+    bool leaves_out(const Vec3<double>& n, double gap_after);
 
 private:
     // Gaps along d from minus this to this count as none, m.

@@ -112,10 +112,10 @@ struct Crowd {
                 const Contact<double> c = costate::contact(sa, sb, f, X[i], X[j], size_a, size_b);
                 const Vec3<double> v_a = point_velocity<double>(V[i], c.point - X[i].p);
                 const Vec3<double> v_b = point_velocity<double>(V[j], c.point - X[j].p);
-                const double gap = c.gap - margins;
+                const double gap = c.gap - margins, approach = c.normal.dot(v_b - v_a);
                 Passing passing(moving(i, size_a), moving(j, size_b), margins, 0);
-                if (gap < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a)) &&
-                    !passing.leaves_out(c.point, c.normal, gap))
+                if (gap < std::max(min_margin, 2 * h * approach) &&
+                    !passing.leaves_out(c.normal, gap - h * approach))
                     found.push_back(f);
             }
         }

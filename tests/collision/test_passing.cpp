@@ -147,3 +147,28 @@ TEST_CASE("passing: a brick at rest before a seam can be pushed over it") {
     const VecX<double> end = states(c, 200).back();
     CHECK(end[c.body("brick").q0] == doctest::Approx(0.1 + 0.25 * 0.16).epsilon(0.02));
 }
+
+TEST_CASE("passing: a rod that turns far in a step does not pass the post that its end meets") {
+    for (const ShapeType type : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder})
+        for (int degrees = 40; degrees <= 170; degrees += 2) {
+            CAPTURE(static_cast<int>(type));
+            CAPTURE(degrees);
+            const double angle = degrees * pi / 180;
+            AnalyticScene scene(rigid(5e-3), Vec3<double>::Zero());
+            scene.add(solid("rod", JointType::revolute, 1, {0.1, 0.1, 0.1}));
+            ShapeSpec rod = shape("rod", type, {0.01, 0.4, 0});
+            if (type == ShapeType::box) rod.size = {0.01, 0.01, 0.4};
+            rod.position.x() = 0.6;
+            rod.R_BS << 0, 0, 1, 0, 1, 0, -1, 0, 0;  // along x
+            scene.add(rod, "rod");
+            ShapeSpec post = shape("post", ShapeType::box, {0.01, 0.01, 0.3});
+            post.position = {0.9 * std::cos(angle), 0.9 * std::sin(angle), 0};
+            scene.add(post);
+            AnalyticCase c = scene.build();
+            c.v("rod") = 60;  // 17 degrees in a step
+            double farthest = 0;
+            for (const VecX<double>& x : states(c, 30))
+                farthest = std::max(farthest, x[0]);
+            CHECK(farthest < angle);
+        }
+}
