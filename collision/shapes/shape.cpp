@@ -4,6 +4,7 @@
 #include <cassert>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 namespace costate {
 
@@ -61,10 +62,12 @@ int moving_body(const Model& model, int body) {
 
 int moving_parent(const Model& model, int body) { return moving_body(model, model.bodies[body].parent); }
 
-int named_body(const Model& model, const std::string& name) {
-    const int body = model.body_index(name);
-    assert((body >= 0 || name == "world") && "a pair of bodies names one that does not exist");
-    return body;
+// The bodies by their names, and -1 for "world".
+std::unordered_map<std::string, int> named_bodies(const Model& model) {
+    std::unordered_map<std::string, int> index{{"world", -1}};
+    for (size_t i = 0; i < model.bodies.size(); ++i)
+        index.emplace(model.bodies[i].name, static_cast<int>(i));
+    return index;
 }
 
 void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, ShapeSet& set) {
@@ -202,9 +205,10 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                       const std::vector<ContactPairSpec>& pairs,
                       const std::vector<std::pair<std::string, std::string>>& carriers) {
     ShapeSet set;
+    const std::unordered_map<std::string, int> bodies = named_bodies(model);
     std::map<int, int> parents;  // of moving bodies whose joint is a chain of links
     for (const auto& [body, parent] : carriers)
-        parents[moving_body(model, named_body(model, body))] = moving_body(model, named_body(model, parent));
+        parents[moving_body(model, bodies.at(body))] = moving_body(model, bodies.at(parent));
     for (const ContactPairSpec& pair : pairs)
         set.condim = std::max(set.condim, pair.condim);
     for (const ShapeSpec& s : specs) {
@@ -232,7 +236,7 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
     register_parameters(model, specs, set);
     if (!pairs.empty()) add_pairs(model, pairs, set);
     for (const auto& [first, second] : excluded)
-        set.excluded.push_back(std::minmax({named_body(model, first), named_body(model, second)}));
+        set.excluded.push_back(std::minmax({bodies.at(first), bodies.at(second)}));
     std::sort(set.excluded.begin(), set.excluded.end());
 
     const int n = static_cast<int>(specs.size());

@@ -247,6 +247,24 @@ TEST_CASE("repairs: spherical joints of Bullet, repeated elements, mimics of unk
     CHECK_FALSE(alone.contains("equalities"));
 }
 
+TEST_CASE("repairs: a link without a joint is fixed to the world if the file has one") {
+    const std::string box = "<collision><geometry><box size='9 9 1'/></geometry></collision>",
+                      ground = urdf_link("ground", box),
+                      robot = urdf_link("world", "") + urdf_link("a", urdf_inertial() + box) +
+                              urdf_joint("j", "floating", "world", "a", "");
+    for (const std::string& text : {ground + robot, robot + ground}) {
+        const Json model =
+            repaired_urdf(urdf_robot(text), "a link without a joint is fixed to the world: \"ground\"", true);
+        const auto& bodies = model["bodies"];
+        REQUIRE(bodies.size() == 2);
+        const size_t at = bodies[0]["name"] == "ground" ? 0 : 1;
+        CHECK(bodies[at]["joint"]["type"] == "fixed");
+        CHECK_FALSE(bodies[at].contains("parent"));
+        CHECK(bodies[1 - at]["joint"]["type"] == "free");
+        CHECK_FALSE(model.contains("exclude"));
+    }
+}
+
 TEST_CASE("repairs: numbers with commas, full stops or a fourth one; empty attributes; odd bytes") {
     const auto at = [](const Json& model) { return model["bodies"][1]["joint"]["position"]; };
     CHECK(json_equals(at(repaired_urdf(joint_of("continuous", "<origin xyz='0.07, 0, -0.69'/>"),
@@ -258,7 +276,13 @@ TEST_CASE("repairs: numbers with commas, full stops or a fourth one; empty attri
     CHECK(json_equals(at(repaired_urdf(joint_of("continuous", "<origin xyz='1 2 3 4'/>"),
                                        "only the first three numbers are read")),
                       {1, 2, 3}));
+    for (const std::string size : {".1,.2,.3", "1, 2, 3"})
+        repaired_mjcf(one_body("<geom type='box' mass='1' size='" + size + "'/>"),
+                      "commas between numbers are read as spaces", true);
     // A decimal comma is not a separator
+    CHECK(complaint([] {
+              mjcf(one_body("<geom type='box' mass='1' size='1,2,3'/>"));
+          }).find("is not a list of numbers") != std::string::npos);
     refuse_urdf(joint_of("continuous", "<origin xyz='1,5 0 0'/>"), 4, "has too many numbers", "write 3");
     refuse_urdf(joint_of("continuous", "<dynamics damping='0,5'/>"), 4, "is not a list of numbers", "write");
     repaired_urdf(joint_of("continuous", "<dynamics damping=' '/>"), "", true);

@@ -261,9 +261,10 @@ struct Importer {
             return;
         }
         const UrdfJoint& j = joint(l.joint);
-        j.element.warn_others(warnings, {"name", "type", "dont_collapse"},
-                              {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties",
-                               "mimic", "safety_controller", "calibration"});
+        if (j.is_in_file())
+            j.element.warn_others(warnings, {"name", "type", "dont_collapse"},
+                                  {"parent", "child", "origin", "axis", "limit", "dynamics",
+                                   "joint_properties", "mimic", "safety_controller", "calibration"});
         if (const auto limit = j.element.child("limit"))
             limit->warn_others(warnings,
                                {"lower", "upper", "effort", "velocity", "current", "command_effort",
@@ -318,13 +319,17 @@ struct Importer {
     }
 
     // If the root is the world, its children are separate trees, between which "self_collision" has no
-    // effect; "exclude" keeps them from colliding.
+    // effect; "exclude" keeps them from colliding. Links without a joint are no part of a robot.
     void keep_trees_apart() {
         std::vector<std::vector<std::string>> trees;
+        bool of_robot = true;
         for (const int index : tree.order) {
             if (index == tree.root) continue;
-            if (joint(link(index).joint).parent == tree.root) trees.emplace_back();
-            if (!link(index).element.children("collision").empty())
+            if (const UrdfJoint& j = joint(link(index).joint); j.parent == tree.root) {
+                trees.emplace_back();
+                of_robot = j.is_in_file();
+            }
+            if (of_robot && !link(index).element.children("collision").empty())
                 trees.back().push_back(body_name(link(index)));
         }
         for (size_t i = 0; i < trees.size(); ++i)
@@ -395,7 +400,7 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
                       {"link", "joint", "frame", "material", "transmission", "gazebo", "ros2_control",
                        "sensor", "mujoco", "drake:collision_filter_group"});
     const std::filesystem::path file = document.file();
-    const UrdfTree tree(robot);
+    const UrdfTree tree(robot, warnings);
     const UrdfLink& root = tree.links[tree.root];
     const Materials materials = read_materials(robot);
     const GazeboSettings gazebo = read_gazebo(robot, options, warnings);

@@ -60,7 +60,7 @@ Vec3<double> read_scale(const XmlElement& mesh) {
 MeshFolder read_mesh_folder(const XmlElement& robot, Warnings& warnings) {
     MeshFolder out;
     for (const XmlElement& mujoco : robot.children("mujoco")) {
-        mujoco.warn_others(warnings, {}, {"compiler"});
+        mujoco.warn_others(warnings, {}, {"compiler", "size"});
         for (const XmlElement& compiler : mujoco.children("compiler")) {
             compiler.warn_others(
                 warnings,

@@ -38,7 +38,7 @@ int UrdfTree::add_link(const XmlElement& element, const std::string& name) {
     return index;
 }
 
-UrdfTree::UrdfTree(const XmlElement& robot) {
+UrdfTree::UrdfTree(const XmlElement& robot, Warnings& warnings) {
     for (const XmlElement& element : robot.children("link")) {
         const std::string name = new_name(element, link_index_);
         if (links.size() == max_links) element.fail("exceeds the 4096 links of a robot", "use fewer");
@@ -61,16 +61,7 @@ UrdfTree::UrdfTree(const XmlElement& robot) {
         joints.push_back({element, name, type, parent, child});
     }
 
-    const auto is_root = [](const UrdfLink& link) { return link.joint < 0; };
-    const auto first = std::ranges::find_if(links, is_root);
-    if (first == links.end())
-        joints[0].element.fail("is part of a cycle: no link is without a parent",
-                               "remove a joint of the cycle");
-    root = static_cast<int>(first - links.begin());
-    if (const auto second = std::find_if(first + 1, links.end(), is_root); second != links.end())
-        second->element.fail(
-            "\"" + second->name + "\" has no joint to a parent, but \"" + first->name + "\" is the root",
-            "add a joint between them");
+    find_root(warnings);
 
     std::vector<bool> reached(links.size());
     for (std::vector<int> stack{root}; !stack.empty();) {
@@ -86,6 +77,30 @@ UrdfTree::UrdfTree(const XmlElement& robot) {
         if (!reached[joint.child])
             joint.element.fail("\"" + joint.name + "\" is part of a cycle that the root does not reach",
                                "remove a joint of the cycle");
+}
+
+void UrdfTree::find_root(Warnings& warnings) {
+    std::vector<int> roots;
+    for (size_t i = 0; i < links.size(); ++i)
+        if (links[i].joint < 0) roots.push_back(static_cast<int>(i));
+    if (roots.empty())
+        joints[0].element.fail("is part of a cycle: no link is without a parent",
+                               "remove a joint of the cycle");
+    const auto world = std::ranges::find_if(roots, [&](int i) { return links[i].name == "world"; });
+    root = world == roots.end() ? roots[0] : *world;
+    for (const int i : roots) {
+        if (i == root) continue;
+        UrdfLink& link = links[i];
+        if (world == roots.end())
+            link.element.fail("\"" + link.name + "\" has no joint to a parent, but \"" + links[root].name +
+                                  "\" is the root",
+                              "add a joint between them");
+        warnings.note(link.element.place(),
+                      "a link without a joint is fixed to the world:", "add a joint if it moves", link.name);
+        link.joint = static_cast<int>(joints.size());
+        links[root].children.push_back(link.joint);
+        joints.push_back({link.element, link.name + "_to_world", UrdfType::fixed, root, i});
+    }
 }
 
 const UrdfJoint* UrdfTree::joint(const std::string& name) const {

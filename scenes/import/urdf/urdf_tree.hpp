@@ -1,5 +1,5 @@
 // The tree of links and joints of a URDF, validated: unique names, at most one parent per link, one root, no
-// cycles.
+// cycles. Other links without a parent are fixed to the root if that is "world", as in MuJoCo.
 #pragma once
 
 #include <map>
@@ -21,11 +21,12 @@ struct UrdfLink {
 };
 
 struct UrdfJoint {
-    XmlElement element;
+    XmlElement element;  // of a joint to "world" that is not in the file, the <link>
     std::string name;
     UrdfType type;
     int parent, child;  // links
 
+    bool is_in_file() const { return element.name() == "joint"; }
     bool has_axis() const { return one_dof() || type == UrdfType::planar; }
     bool one_dof() const {
         return type == UrdfType::revolute || type == UrdfType::continuous || type == UrdfType::prismatic;
@@ -38,13 +39,14 @@ struct UrdfTree {
     std::vector<int> order;  // of links, parents first: depth first in the order of the file
     int root = 0;
 
-    explicit UrdfTree(const XmlElement& robot);
+    UrdfTree(const XmlElement& robot, Warnings& warnings);
     const UrdfJoint* joint(const std::string& name) const;  // null if the name is unknown
     std::vector<std::string> joint_names() const;
     bool is_fixed(int link) const;  // all joints from the root to the link are fixed
 
 private:
     std::map<std::string, int> link_index_, joint_index_;
+    void find_root(Warnings& warnings);
     int add_link(const XmlElement& element, const std::string& name);
     // As in Drake, a parent "world" needs no <link>.
     int find_link(const XmlElement& joint, const char* role);

@@ -21,6 +21,14 @@ std::string_view trimmed(std::string_view text) {
                                            : text.substr(begin, text.find_last_not_of(white) - begin + 1);
 }
 
+// True if no comma of a list can be a decimal one, as in "0,5".
+bool commas_separate(const std::string& text) {
+    if (text.find('.') != std::string::npos) return true;
+    for (size_t i = 0; i + 1 < text.size(); ++i)
+        if (text[i] == ',' && white.find(text[i + 1]) == std::string_view::npos) return false;
+    return true;
+}
+
 // A text shortened for a message.
 std::string shortened(std::string_view text) {
     std::string out = "\"";
@@ -124,8 +132,8 @@ std::vector<double> XmlAttribute::all_numbers(size_t most, bool commas) const {
 }
 
 std::vector<double> XmlAttribute::numbers(size_t least, size_t most) const {
-    // Commas only count as separators if they give the right number of numbers: "0,5" is not 0 and 5.
-    const bool commas = source_->warnings != nullptr && text_.find(',') != std::string::npos && least > 1;
+    const bool commas = source_->warnings != nullptr && text_.find(',') != std::string::npos &&
+                        (least > 1 || (most > 1 && commas_separate(text_)));
     const std::vector<double> out = all_numbers(most, commas);
     if (out.size() >= least && out.size() <= most) {
         if (commas)

@@ -1,6 +1,7 @@
 #include "scenes/read/model/model_reader.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "scenes/format/names.hpp"
 #include "scenes/read/model/joint_reader.hpp"
@@ -363,11 +364,18 @@ MediumSpec read_medium(const Node& node) {
 std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node,
                                                               std::vector<std::string> bodies) {
     bodies.push_back("world");
+    std::unordered_map<std::string, int> index;
+    for (size_t i = 0; i < bodies.size(); ++i)
+        index.emplace(bodies[i], static_cast<int>(i));
+    const auto matching = [&](const Node& pattern) {
+        const auto named = index.find(pattern.text());
+        return named != index.end() ? std::vector<int>{named->second}
+                                    : resolve(pattern, pattern.text(), "body", bodies);
+    };
     std::vector<std::pair<std::string, std::string>> out;
     for (const Node& pair : node.items()) {
         const std::vector<Node> two = pair.items(2);
-        const std::vector<int> first = resolve(two[0], two[0].text(), "body", bodies),
-                               second = resolve(two[1], two[1].text(), "body", bodies);
+        const std::vector<int> first = matching(two[0]), second = matching(two[1]);
         if (out.size() + first.size() * second.size() > max_excluded)
             pair.fail("excludes more than 1000000 pairs", "use fewer bodies");
         for (const int i : first)
