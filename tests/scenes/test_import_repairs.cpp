@@ -172,6 +172,20 @@ TEST_CASE("repairs: a point mass that turns about itself becomes a ball, others 
     };
     CHECK(repaired_urdf(hinged("0 0 1"), "turns but has no inertia")["bodies"][1]["inertia"][0] == ball);
     CHECK(repaired_urdf(hinged("1 0 0"), "")["bodies"][1]["inertia"][0] == 0);
+    // Three joints turn the point about one centre, two do not
+    const auto chain = [&](const std::string& type) {
+        const std::string turn = "<limit lower='-1' upper='1' effort='5' velocity='2'/>";
+        return urdf_robot(urdf_link("world", "") + urdf_joint("base", "fixed", "world", "a", "") +
+                          first_link + urdf_link("pitch", "") + urdf_link("roll", "") +
+                          urdf_link("head",
+                                    "<inertial><origin xyz='.1 -.2 0'/><mass value='1'/>"
+                                    "<inertia ixx='0' iyy='1e-35' izz='0'/></inertial>") +
+                          urdf_joint("p", type, "a", "pitch", "<axis xyz='0 1 0'/>" + turn) +
+                          urdf_joint("r", "revolute", "pitch", "roll", "<axis xyz='1 0 0'/>" + turn) +
+                          urdf_joint("y", "revolute", "roll", "head", "<axis xyz='0 0 1'/>" + turn));
+    };
+    CHECK(repaired_urdf(chain("revolute"), "turns but has no inertia")["bodies"][3]["inertia"][0] == ball);
+    CHECK(repaired_urdf(chain("fixed"), "")["bodies"][3]["inertia"][0] == 0);
 }
 
 TEST_CASE("repairs: joints that move no mass are locked, and the rest moves as without them") {

@@ -274,7 +274,18 @@ struct Importer {
         put_joint(j, body);
     }
 
-    // A joint that turns a single point mass about itself moves no inertia. The point mass then becomes a ball.
+    // How many joints with one axis carry a link one after another, without mass between them.
+    int axes_in_a_row(const UrdfLink& l) const {
+        int axes = 0;
+        for (const UrdfLink* at = &l; at->joint >= 0 && (at == &l || !has_mass(at->element));) {
+            axes += joint(at->joint).one_dof();
+            at = &link(joint(at->joint).parent);
+        }
+        return axes;
+    }
+
+    // A joint that turns a single point mass about itself moves no inertia, and three joints in a row whose axes meet
+    // do not move it three ways. The point mass then becomes a ball.
     void give_inertia(const UrdfLink& l, Json& body) {
         if (!body.contains("inertia") || body["inertia"] != Json::array({0., 0., 0., 0., 0., 0.})) return;
         const double mass = body["mass"].get<double>();
@@ -287,7 +298,7 @@ struct Importer {
             for (int k = 0; k < 3; ++k)
                 arm[k] = body["com"][k].get<double>();
         const bool one_axis = l.joint >= 0 && joint(l.joint).has_axis();
-        if (one_axis && axis_of(joint(l.joint)).cross(arm).norm() > 1e-9) return;
+        if (one_axis && axes_in_a_row(l) < 3 && axis_of(joint(l.joint)).cross(arm).norm() > 1e-9) return;
         const double I = solid_ball(mass)(0, 0);
         body["inertia"] = Json::array({I, I, I, 0., 0., 0.});
         warnings.add(l.element.place(),

@@ -63,6 +63,7 @@ double mass_or_density(const XmlElement& link) {
 
 void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
                   Warnings& warnings) {
+    constexpr double least = 1e-12;  // m^2: with a smaller inertia for its mass, a link is a point
     const std::optional<XmlElement> inertial = link.child("inertial");
     if (!inertial) return;
     if (const auto density = density_of(*inertial)) return put_solids(*density, body, places);
@@ -82,6 +83,7 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
                               (*inertia)["izz"].number(),   inertia->number_or("ixy", 0),
                               inertia->number_or("ixz", 0), inertia->number_or("iyz", 0)};
         I = inertia_matrix(six);
+        if (I.cwiseAbs().maxCoeff() <= least * m) I.setZero();
         if (m > 0 && !I.isZero(0))
             if (const std::string change = make_physical(I, m); !change.empty())
                 warnings.add(inertia->place(), "inertia of link \"" + link["name"].text() + "\": " + change,
