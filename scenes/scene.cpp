@@ -70,12 +70,11 @@ std::filesystem::path find_scene(const std::string& path_or_name) {
     std::error_code error;
     if (std::filesystem::is_regular_file(path_or_name, error)) return path_or_name;
     const std::filesystem::path path(path_or_name);
-    if (path.has_parent_path() || path.extension() == ".json" || is_robot_file(path) ||
-        std::filesystem::is_directory(path, error))
-        expect_file(path);
+    if (path.has_parent_path() || path.extension() == ".json" || is_robot_file(path)) expect_file(path);
     for (const std::filesystem::path& folder : scene_folders())
         if (std::filesystem::is_regular_file(folder / (path_or_name + ".json"), error))
             return folder / (path_or_name + ".json");
+    if (std::filesystem::is_directory(path, error)) expect_file(path);
     throw SceneError(path_or_name + ": no scene has this name" + suggestion(path_or_name, shipped_scenes()) +
                      "; give a name or the path of a file");
 }

@@ -12,12 +12,12 @@ struct MovingSolid {
     Vec3<double> travel(const Vec3<double>& x) const { return shift + turn.cross(x - solid.X.p); }
 };
 
-// Finds the ghost collisions of two shapes, such as those at internal edges: contacts that the step would reach but
-// that are none, because the shapes pass each other along another normal. The plane of a face of one is beside the
-// other shape now and after the step, to twice the slop or a ten-thousandth of their smaller extent along the normal
-// of the face. Where a box slides from one tile to the next, the side of the next tile is such a contact, still at a
-// distance. It would stop the box, but they will not overlap, or along the normal of the face. The faces of large
-// hulls do not count.
+// Finds the ghost collisions of two shapes, such as those at internal edges: contacts that the step would reach
+// but that are none, because the shapes pass each other along another normal. The plane of a face of one is
+// beside the other shape now and after the step, to twice the slop or a ten-thousandth of their smaller extent
+// along the normal of the face. Where a box slides from one tile to the next, the side of the next tile is such a
+// contact, still at a distance. It would stop the box, but they will not overlap, or along the normal of the
+// face. The faces of large hulls do not count.
 class Passing {
 public:
     // margins: of both, m; slop: depth of overlaps at rest, m

@@ -21,6 +21,12 @@ class Inputs(Cli):
         last = list(csv.DictReader((self.folder / "a.csv").read_text().splitlines()))[-1]
         self.assertAlmostEqual(float(last["thrower/block.z"]), 0.1, delta=0.01)  # it lies on the ground
 
+    def test_a_folder_does_not_hide_the_scene_of_its_name(self):
+        for name in ("throw", "results"):
+            (self.folder / name).mkdir()
+        self.assertEqual(self.report("info", "throw")["name"], "throw")
+        self.refuse("info", "results", because="results: is a folder; name a file in it")
+
     def test_convert(self):
         robot = self.robot()
         self.assertIn("2 bodies in deep.json", self.run_costate("convert", robot, "-o", "deep.json"))

@@ -284,8 +284,8 @@ struct Importer {
         return axes;
     }
 
-    // A joint that turns a single point mass about itself moves no inertia, and three joints in a row whose axes meet
-    // do not move it three ways. The point mass then becomes a ball.
+    // A joint that turns a single point mass about itself moves no inertia, and three joints in a row whose axes
+    // meet do not move it three ways. The point mass then becomes a ball.
     void give_inertia(const UrdfLink& l, Json& body) {
         if (!body.contains("inertia") || body["inertia"] != Json::array({0., 0., 0., 0., 0., 0.})) return;
         const double mass = body["mass"].get<double>();
