@@ -1,13 +1,13 @@
 """Policies that costate.learn has exported, in costate and in MuJoCo: a table of their returns in Markdown.
 
 policies_beside_mujoco.py costate_mujoco_plant FILE.xml TASK POLICY.json... [--starts 16] [--seed 1000]
-    [--view run.html]
+    [--controls 6 7 0 ...] [--view run.html]
 
 FILE.xml is the robot as MuJoCo has it, with the coordinates and actuators of the model of the task, in the same
-order. TASK is a name of costate.gym, or FILE.py:CLASS or FILE.py:CLASS:ARGUMENT for a class of an example, such as
-learn_go1.py:Go1:springs. Both engines run the same episodes, with the same starts, commands and pushes, and the
-parameters of their own files, none of which is drawn. MuJoCo steps as its file says, by its time step or by a
-shorter one of which control steps are multiples.
+order; with --controls, its actuators have these controls of the task, counted from 0. TASK is a name of costate.gym,
+or FILE.py:CLASS or FILE.py:CLASS:ARGUMENT for a class of an example, such as learn_go1.py:Go1:springs. Both engines
+run the same episodes, with the same starts, commands and pushes, and the parameters of their own files, none of which
+is drawn. MuJoCo steps as its file says, by its time step or by a shorter one of which control steps are multiples.
 """
 import argparse
 import importlib.util
@@ -23,19 +23,24 @@ from costate import gym, learn
 
 
 class MuJoCo:
-    """A `costate.gym.Plant`: the program costate_mujoco_plant with a file, for control steps of some seconds."""
+    """A `costate.gym.Plant`: the program costate_mujoco_plant with a file, for control steps of some seconds.
+    controls (nu): which control each of its actuators has; None: in order."""
 
-    def __init__(self, program, file, control_step):
+    def __init__(self, program, file, control_step, controls):
         self.process = subprocess.Popen([program, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         head = self.process.stdout.readline().split()
         if len(head) != 3:
             raise SystemExit(self.process.wait())  # the program has said why
         self.nq, self.nv, self.nu = map(int, head)
         self.control_step = control_step
+        self.controls = range(self.nu) if controls is None else controls
+        if sorted(self.controls) != [*range(self.nu)]:
+            raise SystemExit(f"--controls: give each of 0 to {self.nu - 1} once")
 
     def step(self, x, u):
         n, width = len(x), self.nq + self.nv
-        self.process.stdin.write(struct.pack("=qd", n, self.control_step) + numpy.concatenate([x, u], 1).tobytes())
+        request = numpy.concatenate([x, u[:, self.controls]], 1).tobytes()
+        self.process.stdin.write(struct.pack("=qd", n, self.control_step) + request)
         self.process.stdin.flush()
         answer = self.process.stdout.read(8 * n * (width + 1))
         after = numpy.frombuffer(answer).reshape(n, width + 1)
@@ -46,6 +51,7 @@ def task_of(text):
     if ".py:" not in text:
         return gym.make_task(text)
     file, name, *arguments = text.split(":")
+    sys.path.insert(0, str(Path(file).resolve().parent))  # of the examples that it imports
     spec = importlib.util.spec_from_file_location(Path(file).stem, file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -65,10 +71,12 @@ def main():
     parser.add_argument("policies", nargs="+")
     parser.add_argument("--starts", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--controls", type=int, nargs="+", metavar="N",
+                        help="which control of the task each actuator of FILE.xml has, if not in order")
     parser.add_argument("--view", help="write a page of the first episode of the last policy in MuJoCo")
     options = parser.parse_args()
     task = task_of(options.task)
-    plant = MuJoCo(options.program, options.file, task.control_step)
+    plant = MuJoCo(options.program, options.file, task.control_step, options.controls)
     if (plant.nq, plant.nv, plant.nu) != (task.model.nq, task.model.nv, task.model.nu):
         raise SystemExit(f"{options.file} has {plant.nq} coordinates, {plant.nv} velocities, {plant.nu} controls, "
                          f"{task!r} {task.model.nq}, {task.model.nv} and {task.model.nu}")

@@ -32,11 +32,15 @@ LIMIT, ALWAYS = 1000.0, 10.0  # N m/rad beyond an end of a joint's range; N m s/
 STEP = 1 / 240  # s
 
 
+def library_scene(name):
+    """(scene, model) of the library."""
+    return tuple(json.loads((SCENES / f"{file}.json").read_text()) for file in (name, f"models/{name}"))
+
+
 def dflex_scene(name, ground, slip):
     """(scene, model) of the library, with contacts and joints as in dflex. ground: stiffness N/m, damping N s/m and
     friction; slip: N s/m, the resistance of friction below its limit."""
-    scene = json.loads((SCENES / f"{name}.json").read_text())
-    model = json.loads((SCENES / f"models/{name}.json").read_text())
+    scene, model = library_scene(name)
     scene |= {"time_step": STEP, "solver": {"type": "pgs", "sweeps": 10}, "ground": ground,
               "contact": {"compliance": 1 / (STEP * slip)} if math.isfinite(slip) else {}}
     for body in model["bodies"]:

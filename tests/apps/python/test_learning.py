@@ -384,7 +384,8 @@ class ExampleTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             out = run(EXAMPLES / "learn_ant.py", "--out", folder, *small)
             self.assertEqual(out.returncode, 0, out.stderr)
-            for name in ("SAC", "SAC, enhanced samples", "SAC, critic with derivatives"):
+            for name in ("SAC", "SAC, enhanced samples", "SAC, critic with derivatives", "SHAC",
+                         "SHAC, MuJoCo's law"):
                 self.assertIn(f"| {name} | 1 |", out.stdout)
 
     def test_a_pendulum_is_swung_up_by_the_gradient_of_its_rollout(self):
