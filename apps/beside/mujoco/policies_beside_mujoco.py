@@ -4,10 +4,11 @@ policies_beside_mujoco.py costate_mujoco_plant FILE.xml TASK POLICY.json... [--s
     [--controls 6 7 0 ...] [--view run.html]
 
 FILE.xml is the robot as MuJoCo has it, with the coordinates and actuators of the model of the task, in the same
-order; with --controls, its actuators have these controls of the task, counted from 0. TASK is a name of costate.gym,
-or FILE.py:CLASS or FILE.py:CLASS:ARGUMENT for a class of an example, such as learn_go1.py:Go1:springs. Both engines
-run the same episodes, with the same starts, commands and pushes, and the parameters of their own files, none of which
-is drawn. MuJoCo steps as its file says, by its time step or by a shorter one of which control steps are multiples.
+order; with --controls, its actuators have these controls of the task, counted from 0. TASK is a name of
+costate.gym, or FILE.py:CLASS or FILE.py:CLASS:ARGUMENT for a class of an example, such as
+learn_go1.py:Go1:springs. Both engines run the same episodes, with the same starts, commands and pushes, and the
+parameters of their own files, none of which is drawn. MuJoCo steps as its file says, by its time step or by a
+shorter one of which control steps are multiples.
 """
 import argparse
 import importlib.util

@@ -3,10 +3,10 @@
 python3 learn_ant.py [--learners sac enhanced derivatives shac shac-mujoco] [--seeds 0 1 2 3] [--minutes 9]
     [--resume] [--export]
 
-The task is the ant of `costate.gym`, with the reward of Qiao et al. (2021). SAC has 100 epochs of 1000 steps, with 20
-updates a step as in MBPO, equal for all; --set '*.updates=4' takes a fifth of the time. `sac` has no derivatives.
-`enhanced` is sample enhancement, their figure 5: nine displaced transitions are added to each, with a perturbation
-of 0.01. The critic of `derivatives` is fitted to derivatives along the same displacements instead.
+The task is the ant of `costate.gym`, with the reward of Qiao et al. (2021). SAC has 100 epochs of 1000 steps, with
+20 updates a step as in MBPO, equal for all; --set '*.updates=4' takes a fifth of the time. `sac` has no
+derivatives. `enhanced` is sample enhancement, their figure 5: nine displaced transitions are added to each, with a
+perturbation of 0.01. The critic of `derivatives` is fitted to derivatives along the same displacements instead.
 
 `shac` learns from gradients of 8 steps of 128 ants. `shac-mujoco` does so by MuJoCo's law of contact, with the
 settings of Gymnasium's ant.xml, so that its policy walks in MuJoCo, too (their table 5):
