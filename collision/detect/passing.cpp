@@ -43,14 +43,14 @@ Passing::Side Passing::side(const MovingSolid& of, const MovingSolid& other, con
         const double height = out_in_s.dot(centre - s.scale.cwiseProduct(s.hull.faces[i].origin)),
                      cosine = std::abs(out_in_s.dot(n_in_s));
         if (height < 0 || cosine > same_cosine) continue;
-        const Vec out = s.X.R * out_in_s,
-                  turned = out + out.cross(other.turn - of.turn);  // of a point, how it moves by place
+        // how the height of a point above the face depends on its place now, and after the step
+        const Vec out = s.X.R * out_in_s, out_after = out + out.cross(other.turn - of.turn);
         const auto above = [&](const Vec& x) {
             return out.dot(x - s.face_point(i)) - other.solid.radius - margins_;
         };
         const double least = -(cosine > leaning_cosine ? leaning_part : 1) * tolerance(out);
         if (above(other.solid.support(-out)) < least) continue;
-        const Vec lowest = other.solid.support(-turned);  // after the step
+        const Vec lowest = other.solid.support(-out_after);  // after the step
         if (above(lowest) + out.dot(other.travel(lowest) - of.travel(lowest)) >= least) return Side::passes;
         found = Side::beside;
     }

@@ -8,16 +8,20 @@
 
 namespace costate::test {
 
+// There is exactly one warning, which contains `warning`, or none if that is empty.
+inline void check_only_warning(const std::vector<std::string>& warnings, const std::string& warning) {
+    REQUIRE(warnings.size() == (warning.empty() ? 0 : 1));
+    if (warning.empty()) return;
+    CAPTURE(warnings[0]);
+    CHECK(warnings[0].find(warning) != std::string::npos);
+}
+
 // The model of a URDF text, which must give exactly one warning that contains `warning` (empty: none), and must
 // be refused if strict, unless the warning cannot change the motion.
 inline Json repaired_urdf(const std::string& text, const std::string& warning, bool harmless = false) {
     CAPTURE(text);
     const ImportedModel imported = import_text(text);
-    REQUIRE(imported.warnings.size() == (warning.empty() ? 0 : 1));
-    if (!warning.empty()) {
-        CAPTURE(imported.warnings[0]);
-        CHECK(imported.warnings[0].find(warning) != std::string::npos);
-    }
+    check_only_warning(imported.warnings, warning);
     ImportOptions strict;
     strict.strict = true;
     CHECK((urdf_complaint(text, strict) == "") == (harmless || warning.empty()));
@@ -28,11 +32,7 @@ inline Json repaired_urdf(const std::string& text, const std::string& warning, b
 inline MjcfText repaired_mjcf(const std::string& inside, const std::string& warning, bool harmless = false) {
     CAPTURE(inside);
     const MjcfText m = mjcf(inside);
-    REQUIRE(m.warnings.size() == (warning.empty() ? 0 : 1));
-    if (!warning.empty()) {
-        CAPTURE(m.warnings[0]);
-        CHECK(m.warnings[0].find(warning) != std::string::npos);
-    }
+    check_only_warning(m.warnings, warning);
     CHECK((complaint([&] { mjcf(inside, true); }) == "no complaint") == (harmless || warning.empty()));
     return m;
 }
