@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "adjoint/optimize/box_qp.hpp"
-#include "adjoint/optimize/step_differences.hpp"
 #include "adjoint/rollout/state.hpp"
 #include "core/math/products.hpp"
 
@@ -164,9 +163,8 @@ void TrajectoryOptimizer::linearise_step(int t, const double* next) {
     terms_.linearise(true, first_step_ + t, theta_.data(), x, u, scratch_, residuals_);
     quadratic(residuals_, stage);
     const double* wrenches = pushes_.at(first_step_ + t, theta_.data());
-    if (settings_.differences > 0)
-        step_jacobian_by_differences(world_, theta_.data(), x, u, wrenches, settings_.differences, scratch_,
-                                     jacobian_);
+    if (settings_.jacobian)
+        settings_.jacobian(x, u, wrenches, scratch_, jacobian_);
     else
         step_jacobian(world_, theta_.data(), x, u, scratch_, jacobian_, wrenches);
     stage.A = jacobian_.by_x;

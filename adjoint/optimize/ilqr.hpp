@@ -27,11 +27,16 @@
 
 namespace costate {
 
+// Writes J.by_x and J.by_u of the step from x (nx) with u (nu) and wrenches on the bodies (null: none) in another way than
+// step_jacobian, to compare controllers. May overwrite the scratch, which holds this step.
+using OtherJacobian = std::function<void(const double* x, const double* u, const double* wrenches,
+                                         StepScratch<double>& s, StepJacobian& J)>;
+
 struct TrajectorySettings {
     std::vector<int> free;      // the optimized controls, the same at every step
     VecX<double> lower, upper;  // their limits
     int segment = 0;            // steps per segment; 0: a single segment without defects
-    double differences = 0;     // displacement of central differences in place of exact Jacobians; 0: exact
+    OtherJacobian jacobian;     // null: exact
 };
 
 // A trajectory and its feedback gains, which controls follow: u = u_t + K_t (x - x_t).

@@ -5,6 +5,7 @@
 
 #include "adjoint/optimize/closed_loop.hpp"
 #include "adjoint/optimize/control_table.hpp"
+#include "adjoint/optimize/step_differences.hpp"
 #include "apps/io/optimized_values.hpp"
 #include "apps/io/trajectory.hpp"
 #include "scenes/format/names.hpp"
@@ -151,7 +152,12 @@ int control_plant(const Arguments& a, const Scene& scene, const Variables& varia
     if (out) check_directory(*out);
     const Scene plant = load_plant(a, scene);
     ControlTable table(scene.plan, variables, scene.steps);
-    table.settings.differences = a.positive("differences").value_or(0);
+    const double displacement = a.positive("differences").value_or(0);
+    if (displacement > 0)
+        table.settings.jacobian = [&](const double* x, const double* u, const double* wrenches,
+                                      StepScratch<double>& s, StepJacobian& J) {
+            step_jacobian_by_differences(scene.world, scene.theta.data(), x, u, wrenches, displacement, s, J);
+        };
     const Eigen::MatrixXd guess = table.controls(variables.start());
     const Plant machine{plant.world, plant.theta, substeps(scene, plant)};
     const LoopSettings settings{scene.steps,
@@ -181,7 +187,7 @@ int control_plant(const Arguments& a, const Scene& scene, const Variables& varia
         {"seed", settings.seed},
         {"delay", settings.delay},
         {"plans", settings.plans},
-        {"differences", table.settings.differences},
+        {"differences", displacement},
         {"feedback", settings.feedback},
         {"pushes", a.texts("push")},
         {"initial_loss", before.loss},

@@ -81,6 +81,16 @@ def load(folder):
     return [rows[rows[:, 0] == toss, 1:] for toss in numpy.unique(rows[:, 0])]
 
 
+def split_tosses(test):
+    """The tosses to fit, of which the first ones are taken, and `test` of those to predict."""
+    folder = os.environ.get("COSTATE_REFERENCE_DIR")
+    if folder is None or not (Path(folder) / DATA).is_file():
+        raise SystemExit(f"the tosses are missing: set COSTATE_REFERENCE_DIR to the folder with {DATA}")
+    tosses = load(folder)
+    order = numpy.random.default_rng(0).permutation(len(tosses))
+    return [tosses[i] for i in order[:-TEST]], [tosses[i] for i in order[-TEST:][:test]]
+
+
 def lowest(poses):
     """Heights (n) of the lowest corners of cubes with poses (n, 7 or more)."""
     w, x, y, z = poses[:, 3:7].T
@@ -152,7 +162,7 @@ class Searched:
             theta[group] = theta[group] * numpy.exp(change) if self.log else theta[group] + change
 
 
-def search(model, unknowns, tosses, evaluations):
+def search(model, unknowns, tosses, evaluations, predict=predict):
     """Parameters that minimize the mean error of position, in edges, and of angle, in 100 degrees, of predictions from
     the first measured states. By CMA-ES, in so many evaluations, from those of the model."""
     try:
@@ -180,6 +190,21 @@ def search(model, unknowns, tosses, evaluations):
     return best[1]
 
 
+def contact_friction(law, model):
+    """The coefficient of a contact of the cube, whose own friction is 1, or 0 by MuJoCo's law: the product of the
+    coefficients of its shapes, or the square of the larger one."""
+    friction = model.parameters[list(model.parameter_names).index(FRICTION)]
+    return friction**2 if law == "mujoco" else friction
+
+
+def add_predictions(row, model, test, predict=predict):
+    """Adds the mean errors of predictions from the measured starts, and from those of the flight."""
+    for start, states in (("measured", [toss[0, 1:] for toss in test]), ("flight", launches(model, test))):
+        errors = predict(model, test, states)
+        row[start] = {"position": errors[:, 0].mean(), "degrees": errors[:, 1].mean(),
+                      "penetration": errors[:, 2].mean(), "other face": int((errors[:, 1] > 30).sum())}
+
+
 def row_of(law, k, train, test, theta, iterations, evaluations):
     """A row of the table, and the parameters found from the first k tosses, starting at theta."""
     began, model = time.process_time(), model_of(law)
@@ -188,18 +213,15 @@ def row_of(law, k, train, test, theta, iterations, evaluations):
     row = {"law": law, "tosses": k}
     if evaluations > 0:
         model.parameters = search(model, BODY + LAWS[law][4], train[:k], evaluations)
-        friction = list(model.parameter_names).index(FRICTION)
-        row.update({"law": f"{law}, CMA-ES", "names": [FRICTION], "values": [model.parameters[friction]]})
+        row["law"] = f"{law}, CMA-ES"
     elif k > 0:
         found = costate.identify(model, windows(train[:k]), BODY + LAWS[law][4], NOISE, substeps=SUBSTEPS,
                                  iterations=iterations, outliers=3, threads=1)
         model.parameters = found.parameters
         row.update({"misfit": found.misfit, "iterations": found.iterations, "names": found.names,
                     "values": found.values.tolist(), "standard errors": found.standard_errors.tolist()})
-    for start, states in (("measured", [toss[0, 1:] for toss in test]), ("flight", launches(model, test))):
-        errors = predict(model, test, states)
-        row[start] = {"position": errors[:, 0].mean(), "degrees": errors[:, 1].mean(),
-                      "penetration": errors[:, 2].mean(), "other face": int((errors[:, 1] > 30).sum())}
+    row["friction"] = contact_friction(law, model)
+    add_predictions(row, model, test)
     row["seconds"] = time.process_time() - began
     return row, model.parameters
 
@@ -210,9 +232,8 @@ def table(rows):
              "degrees, flight", "above 30 degrees, flight", "seconds"]
     lines = [heads, ["---"] * len(heads)]
     for row in rows:
-        friction = dict(zip(row.get("names", []), row.get("values", []))).get(FRICTION, 0.18)
         a, b = row["measured"], row["flight"]
-        lines.append([row["law"], str(row["tosses"]) if row["tosses"] else "authors' parameters", f"{friction:.3f}",
+        lines.append([row["law"], str(row["tosses"]) if row["tosses"] else "authors' parameters", f"{row['friction']:.3f}",
                       f"{a['position']:.3f}", f"{a['degrees']:.1f}", f"{a['penetration']:.3f}", f"{a['other face']}",
                       f"{b['position']:.3f}", f"{b['degrees']:.1f}", f"{b['other face']}", f"{row['seconds']:.0f}"])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -229,12 +250,7 @@ def main():
                         help="fit by N evaluations of CMA-ES, from the nominal parameters")
     parser.add_argument("--minutes", type=float, default=numpy.inf, help="start no row after this time")
     options = parser.parse_args()
-    folder = os.environ.get("COSTATE_REFERENCE_DIR")
-    if folder is None or not (Path(folder) / DATA).is_file():
-        raise SystemExit(f"the tosses are missing: set COSTATE_REFERENCE_DIR to the folder with {DATA}")
-    tosses = load(folder)
-    order = numpy.random.default_rng(0).permutation(len(tosses))  # train on the first, predict the last
-    train, test = [tosses[i] for i in order[:-TEST]], [tosses[i] for i in order[-TEST:][:options.test]]
+    train, test = split_tosses(options.test)
     options.out.mkdir(parents=True, exist_ok=True)
     began, file = time.monotonic(), options.out / "rows.json"
     rows = json.loads(file.read_text()) if file.exists() else []
