@@ -24,10 +24,7 @@ const BatchOptions& checked(const BatchOptions& o) {
 
 }  // namespace
 
-int thread_count(const BatchOptions& o) {
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    return std::min(o.n_env, o.threads > 0 ? o.threads : std::max(1, cores));
-}
+int thread_count(const BatchOptions& o) { return std::min(o.n_env, thread_count(o.threads)); }
 
 Schedule control_step_schedule(const World& w, const BatchOptions& o) {
     if (o.checkpoint_bytes == 0) return Schedule::every_step(o.substeps);

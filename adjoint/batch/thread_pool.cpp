@@ -14,6 +14,10 @@ ForkedProcess::ForkedProcess()
           "its threads are in the process that called fork(); create a new one in this process, or use one "
           "thread") {}
 
+int thread_count(int wanted) {
+    return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 ThreadPool::ThreadPool(int threads) : process_(getpid()) {
     helpers_.reserve(threads - 1);
     try {

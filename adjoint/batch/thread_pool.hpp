@@ -24,6 +24,9 @@ struct ForkedProcess : std::runtime_error {
     ForkedProcess();
 };
 
+// `wanted`, or one for each core if that is 0.
+int thread_count(int wanted);
+
 class ThreadPool {
 public:
     // So many threads, 1 or more; the one that calls `run` is one of them. Throws NoThread.

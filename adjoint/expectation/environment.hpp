@@ -1,7 +1,7 @@
 // An environment: its inputs, which are a function of the shared ones with its adjoint, and its simulation.
 #pragma once
 
-#include "adjoint/expectation/environment_numbers.hpp"
+#include "adjoint/batch/environment_numbers.hpp"
 #include "adjoint/expectation/randomization.hpp"
 #include "adjoint/optimize/loss_function.hpp"
 

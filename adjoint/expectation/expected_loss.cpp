@@ -71,9 +71,7 @@ struct ExpectedLoss::Worker {
     std::exception_ptr error;
 };
 
-int ExpectedLoss::thread_count(const ExpectedLossOptions& o) {
-    return o.threads > 0 ? o.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
+int ExpectedLoss::thread_count(const ExpectedLossOptions& o) { return costate::thread_count(o.threads); }
 
 int ExpectedLoss::group_size(const Randomization& r, const ExpectedLossOptions& o) {
     const std::int64_t workers = std::int64_t{thread_count(o)} * (o.ranks != nullptr ? o.ranks->size() : 1);

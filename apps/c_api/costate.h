@@ -624,6 +624,17 @@ typedef struct costate_optimize_options {
     /* told of iterations, after `losses` are written; may be null. A run that it ends has the best variables so far,
      * and `stopped` = "interrupted" */
     const costate_progress* progress;
+    /* Runs of which the best counts, each with all iterations: the first from the variables of the file, the
+     * others from random ones around these, of standard deviation `sigma` of a variable's range, or 1 if it
+     * has none. 0: one run. Iterations and evaluations of the result are those of the best; progress->report
+     * is told the iterations of all, with the best loss so far in `losses`. Not with a cost, a "batch" or
+     * "receding_horizon". */
+    int restarts;
+    int threads;   /* that share the runs, with the same result; 0: one for each core */
+    unsigned seed; /* of the random starts */
+    double sigma;
+    /* out (restarts): the loss at the end of each run, infinite if it diverged; null: not wanted */
+    double* restart_losses;
 } costate_optimize_options;
 
 typedef struct costate_optimize_result {

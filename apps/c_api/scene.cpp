@@ -9,6 +9,7 @@
 #include "adjoint/optimize/feedback.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/optimize/own_cost.hpp"
+#include "adjoint/optimize/restarts.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "apps/c_api/model.hpp"
 #include "apps/c_api/options.hpp"
@@ -25,14 +26,11 @@ void write_losses(const OptimizeResult& r, const costate_optimize_options& optio
 }
 
 // True if the caller, who is told how far the optimization is, wants to end it.
-bool report_progress(const OptimizeResult& r, const OptimizeSettings& settings,
-                     const costate_optimize_options& options) {
+bool report_progress(int iterations, int of, const costate_optimize_options& options) {
     const costate_progress* progress = options.progress;
-    if (!progress || !progress->report) return false;
-    write_losses(r, options);
-    const auto done = static_cast<std::uint64_t>(std::max(0, r.iterations)),
-               total = static_cast<std::uint64_t>(std::max(0, iterations_of(settings)));
-    return progress->report(progress->data, done, total) != 0;
+    return progress && progress->report &&
+           progress->report(progress->data, static_cast<std::uint64_t>(std::max(0, iterations)),
+                            static_cast<std::uint64_t>(std::max(0, of))) != 0;
 }
 
 // The caller during a call: asked whether to end it, and told how many time steps of all that are expected are done, each
@@ -142,11 +140,32 @@ public:
         Pauses pauses;
         pauses.progress = [&](const OptimizeResult& r) {
             caller_.check();
-            ends = report_progress(r, settings, options) || ends;
+            if (options.progress) write_losses(r, options);
+            ends = report_progress(r.iterations, iterations_of(settings), options) || ends;
         };
         pauses.interrupted = [&] { return ends; };
         if (!other) return optimize(rollout_, variables_, scene().constraints, settings, pauses);
         return optimize(*other, variables_, settings, pauses);
+    }
+    OptimizeResult minimize_from_starts(const OptimizeSettings& settings,
+                                        const costate_optimize_options& options) {
+        const Scene& s = scene();
+        const int threads = std::min(thread_count(options.threads), options.restarts);
+        const Schedule schedule = environment_schedule(s, threads);
+        bool ends = false;
+        RestartPauses pauses;
+        pauses.progress = [&](int iterations, int of, double best) {
+            caller_.check();
+            for (size_t i = 0; i <= static_cast<size_t>(iterations) && i < options.n_losses; ++i)
+                options.losses[i] = best;
+            ends = report_progress(iterations, of, options) || ends;
+        };
+        pauses.interrupted = [&] { return ends; };
+        Restarted found =
+            optimize_from_starts({s.world, s.objective, s.constraints, s.plan, variables_, schedule},
+                                 settings, {options.restarts, threads}, pauses);
+        if (options.restart_losses) std::ranges::copy(found.losses, options.restart_losses);
+        return std::move(found.best);
     }
 
     // The states and controls of out at out.y (n).
@@ -245,6 +264,10 @@ OptimizeSettings read_settings(const Scene& scene, const costate_optimize_option
     if (given.iterations > 0) settings.iterations = given.iterations;
     if (given.max_loss_evaluations > 0) settings.max_loss_evaluations = given.max_loss_evaluations;
     if (given.learning_rate > 0) settings.learning_rate = given.learning_rate;
+    if (given.restarts < 0 || given.threads < 0 || !(given.sigma >= 0))
+        throw Failure(COSTATE_BAD_ARGUMENT, "restarts, threads and sigma must be 0 or more");
+    if (given.seed > 0) settings.seed = given.seed;
+    if (given.sigma > 0) settings.sigma = given.sigma;
     return settings;
 }
 
@@ -295,6 +318,17 @@ void check_method(const Scene& scene, const OptimizeSettings& settings, Method m
         }
         default: break;
     }
+}
+
+void check_restarts(const Scene& scene, const OptimizeSettings& settings,
+                    const costate_optimize_options& given) {
+    const auto refuse = [](const std::string& why) {
+        throw Failure(COSTATE_BAD_ARGUMENT, "restarts are for one rollout: " + why);
+    };
+    if (given.restarts > 100'000) refuse("give at most 100000");
+    if (given.cost) refuse("leave out the cost of the caller");
+    if (scene.batch.environments > 0) refuse("leave out the \"batch\"");
+    if (settings.method == Method::receding_horizon) refuse("choose another method than receding_horizon");
 }
 
 Feedback feedback_law(const SceneRun& run, const VecX<double>& y) {
@@ -397,7 +431,11 @@ int costate_scene_optimize(const costate_model* model, const costate_optimize_op
                           "nothing to optimize: the file marks no control, parameter or initial state with "
                           "\"optimize\"");
         check_given("y", y);
-        const OptimizeResult r = run.minimize(settings, given);
+        const bool restarts = given.restarts > 1;
+        if (restarts) check_restarts(run.scene(), settings, given);
+        const OptimizeResult r =
+            restarts ? run.minimize_from_starts(settings, given) : run.minimize(settings, given);
+        if (!restarts && given.restarts == 1 && given.restart_losses) *given.restart_losses = r.final_loss;
         write(r.y, y);
         write_result(r, given, result);
         return COSTATE_OK;

@@ -474,6 +474,11 @@ private:
                                    losses,
                                    asked,
                                    nullptr,
+                                   nullptr,
+                                   seldom() ? byte() % 4 : 0,
+                                   byte() % 3,
+                                   byte(),
+                                   seldom() ? number() : 0,
                                    nullptr};
         if (o.losses == nullptr) o.n_losses = seldom() ? 3 : 0;
         if (seldom()) o.iterations = -1;

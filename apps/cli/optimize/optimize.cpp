@@ -205,16 +205,6 @@ OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& vari
         show, [&](const Pauses& pauses) { return optimize(batch->loss(), variables, settings, pauses); });
 }
 
-OptimizeResult restart(Restarts& restarts, const Scene& scene) {
-    Progress progress("optimize " + scene.name);
-    return restarts.run([&](int iterations, int of, double best) {
-        if (joined_ranks().rank() > 0 || !progress.due()) return;
-        char note[32];
-        std::snprintf(note, sizeof note, "loss %.4g", best);
-        progress.draw(static_cast<double>(iterations) / of, note);
-    });
-}
-
 // A result that only the summary tells of is lost, and may have taken long.
 void note_unkept(const Arguments& a) {
     for (const char* kept : {"out", "report", "plots"})
@@ -247,13 +237,13 @@ int optimize(const Arguments& a) {
     });
     session->share();
     std::optional<BatchLoss> batch;
-    std::optional<Restarts> restarts;
+    std::optional<Restarted> restarted;
     OptimizeResult r;
     Objective minimized = scene.objective;
     try {
         if (setup.restarts > 1) {
-            restarts.emplace(scene, variables, setup.restarts, thread_count(a));
-            r = restart(*restarts, scene);
+            restarted = run_restarts(scene, variables, setup.restarts, thread_count(a));
+            r = restarted->best;
         } else {
             r = run(a, scene, variables, *session, rollout, batch, minimized);
         }
@@ -287,7 +277,7 @@ int optimize(const Arguments& a) {
                   {"losses", r.losses},
                   {"loss_seconds", r.loss_seconds}};
     if (batch) batch->add_to(report);
-    if (restarts) restarts->add_to(report);
+    if (restarted) add_restarts(scene, *restarted, report);
     if (!scene.constraints.empty()) report["constraints"] = constraint_report(scene, r);
     warn_of_unconverged(scene.world, solver);
     if (out) write_results(*out, rollout, scene, variables, minimized, start, r, report);
@@ -318,7 +308,7 @@ int optimize(const Arguments& a) {
     if (batch) std::printf("%s\n", batch->text().c_str());
     for (const std::string& line : constraint_lines(scene, r))
         std::printf("%s\n", line.c_str());
-    if (restarts)
+    if (restarted)
         std::printf("best of %d runs: run %d, seed %u\n", setup.restarts, report["best_run"].get<int>(),
                     report["best_seed"].get<unsigned>());
     for (const auto& [path, value] : report["parameters"].items())

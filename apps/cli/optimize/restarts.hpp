@@ -1,8 +1,7 @@
-// Several runs of an optimization, of which the best counts: on threads, and on ranks if there are several. Runs of cmaes
-// have seeds in a row; those of other methods start around the start of the scene, the first one at it.
+// `costate optimize --restarts`: several runs of an optimization, on threads and ranks.
 #pragma once
 
-#include "adjoint/optimize/optimize.hpp"
+#include "adjoint/optimize/restarts.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/io/output.hpp"
 
@@ -16,27 +15,11 @@ inline constexpr Option restarts_option{
 // How many, 1 without the option. Throws UsageError where there cannot be several runs.
 int chosen_restarts(const Arguments& a, const Scene& s);
 
-class Restarts {
-public:
-    Restarts(const Scene& s, const Variables& variables, int restarts, int threads)
-        : scene_(s),
-          variables_(variables),
-          restarts_(restarts),
-          threads_(threads) {}
+// Shows how far the runs are, and ends them at the first control-C. Throws DivergenceError if the first rollout
+// diverges.
+Restarted run_restarts(const Scene& scene, const Variables& variables, int restarts, int threads);
 
-    // The run with the lowest loss, of those that keep the constraints if there is one; of equals the first. The same bits
-    // for any threads and ranks.
-    // progress(iterations of all runs of this process, of so many, best loss so far) is called by any of its threads,
-    // one at a time. Throws DivergenceError if the first rollout diverges.
-    OptimizeResult run(const std::function<void(int iterations, int of, double best)>& progress);
-    void add_to(Report& report) const;  // restarts, best_run, best_seed, restart_losses (null: diverged)
-
-private:
-    const Scene& scene_;
-    const Variables& variables_;
-    const int restarts_, threads_;
-    int best_ = 0;
-    std::vector<double> losses_;
-};
+// Adds restarts, best_run, best_seed and restart_losses (null: diverged).
+void add_restarts(const Scene& scene, const Restarted& found, Report& report);
 
 }  // namespace costate

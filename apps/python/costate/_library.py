@@ -107,7 +107,9 @@ class OptimizeOptions(ctypes.Structure):
 
     _fields_ = [("size", c_size_t), ("method", c_char_p), ("iterations", c_int), ("max_loss_evaluations", c_int),
                 ("learning_rate", c_double), ("losses", POINTER(c_double)), ("n_losses", c_size_t),
-                ("interrupt", POINTER(Interrupt)), ("cost", POINTER(Cost)), ("progress", POINTER(Progress))]
+                ("interrupt", POINTER(Interrupt)), ("cost", POINTER(Cost)), ("progress", POINTER(Progress)),
+                ("restarts", c_int), ("threads", c_int), ("seed", ctypes.c_uint), ("sigma", c_double),
+                ("restart_losses", POINTER(c_double))]
 
 
 class OptimizeResult(ctypes.Structure):

@@ -30,6 +30,7 @@ class Optimization(NamedTuple):
     gradient_evaluations: int
     seconds: float
     stopped: str  # the reason for stopping
+    restart_losses: Array  # (restarts) at the end of each run, infinite if it diverged
 
 
 class Feedback(NamedTuple):
@@ -154,16 +155,26 @@ class Scene:
     def optimize(self, method: Optional[str] = None, iterations: Optional[int] = None,
                  max_loss_evaluations: Optional[int] = None,
                  learning_rate: Optional[float] = None,
-                 progress: Optional[Callable[[int, int, float], Any]] = None) -> Optimization:
+                 progress: Optional[Callable[[int, int, float], Any]] = None,
+                 restarts: int = 1, threads: Optional[int] = None, seed: Optional[int] = None,
+                 sigma: Optional[float] = None) -> Optimization:
         """Minimizes the loss from the variables of the file; None: what the file says, but "lbfgs" with an own cost,
         for which only it, "adam", "momentum" and "gradient_descent" are possible.
 
         method: "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "adam", "momentum" or
         "gradient_descent". progress(iteration, iterations, loss) is told the best loss so far, at the start and after
-        each iteration; if it returns False, the run ends with the best variables so far. Raises BadArgument if it cannot minimize this objective over these
-        variables, and Diverged if the first rollout diverges."""
+        each iteration; if it returns False, the run ends with the best variables so far.
+
+        restarts: runs of which the best counts, each with all iterations: the first from the variables of the
+        file, the others from random ones around these, drawn with `seed`, of standard deviation `sigma` of a
+        variable's range, or 1 if it has none. `threads` share them (None: one for each core), with the same
+        result.
+
+        Raises BadArgument if it cannot minimize this objective over these variables, and Diverged if the first
+        rollout diverges."""
         signals, y, result = Signals(), numpy.empty(len(self.variables)), OptimizeResult()
         losses = numpy.empty(_LOSSES)
+        of_restarts = numpy.empty(_positive("restarts", restarts))
         if method is None and self.cost is not None:
             method = "lbfgs"
         options = OptimizeOptions(ctypes.sizeof(OptimizeOptions), None if method is None else method.encode(),
@@ -172,6 +183,9 @@ class Scene:
                                   0.0 if learning_rate is None else float(learning_rate),
                                   losses.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(losses),
                                   ctypes.pointer(signals.interrupt) if in_main_thread() else None)
+        options.restarts, options.threads = len(of_restarts), _positive("threads", threads)
+        options.seed, options.sigma = _positive("seed", seed), 0.0 if sigma is None else float(sigma)
+        options.restart_losses = of_restarts.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
 
         reporter = None
         if progress is not None:
@@ -188,7 +202,7 @@ class Scene:
         self._call(signals, self.cost, minimize)
         return Optimization(y, result.final_loss, result.initial_loss, losses[:result.iterations + 1].copy(),
                             result.iterations, result.loss_evaluations, result.gradient_evaluations,
-                            result.seconds, result.stopped.decode())
+                            result.seconds, result.stopped.decode(), of_restarts)
 
     def _refuse_cost(self, what: str) -> None:
         if self.cost is not None:

@@ -145,6 +145,31 @@ static void progress(void) {
     free(best);
 }
 
+static void several_starts(void) {
+    double of_runs[3] = {0}, *alone = numbers(n), *best = numbers(n);
+    costate_optimize_options o = {0};
+    costate_optimize_result one, r;
+    o.size = sizeof o, o.method = "gradient_descent", o.iterations = 3;
+    CHECK(costate_scene_optimize(m, &o, alone, &one) == COSTATE_OK);
+    o.restarts = 3, o.threads = 2, o.sigma = 1, o.restart_losses = of_runs;
+    CHECK(costate_scene_optimize(m, &o, best, &r) == COSTATE_OK);
+    CHECK(of_runs[0] == one.final_loss && of_runs[1] != of_runs[0] && of_runs[2] != of_runs[1]);
+    CHECK(r.final_loss <= of_runs[0] && r.final_loss <= of_runs[1] && r.final_loss <= of_runs[2]);
+    CHECK(r.initial_loss == one.initial_loss && r.iterations == 3);
+    o.sigma = -1;
+    CHECK_FAILS(costate_scene_optimize(m, &o, best, &r), COSTATE_BAD_ARGUMENT, "sigma must be 0 or more");
+    o.sigma = 0, o.restarts = 100001;
+    CHECK_FAILS(costate_scene_optimize(m, &o, best, &r), COSTATE_BAD_ARGUMENT, "at most 100000");
+    int asked = 0;
+    const costate_interrupt interrupt = {at_once, &asked};
+    o.interrupt = &interrupt, o.restarts = 4, o.iterations = 1000000, o.max_loss_evaluations = 1000000;
+    o.restart_losses = NULL;
+    CHECK_FAILS(costate_scene_optimize(m, &o, best, &r), COSTATE_INTERRUPTED, "interrupted");
+    CHECK(asked == 1);
+    free(alone);
+    free(best);
+}
+
 static void optimizations(void) {
     double losses[4] = {0}, final = 0;
     costate_optimize_options o = {0};
@@ -258,6 +283,7 @@ int main(void) {
     evaluation();
     long_evaluation();
     optimizations();
+    several_starts();
     progress();
     own_costs();
     CHECK(costate_model_free(m) == COSTATE_OK);

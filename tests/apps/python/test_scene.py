@@ -198,6 +198,48 @@ class SceneTest(unittest.TestCase):
         with self.assertRaisesRegex(costate.Diverged, "step"):
             scene.loss([1e300, 1e300, 1e300])
 
+    def test_the_best_of_several_starts_counts(self):
+        scene, told = costate.Scene(LEARNED), []
+        options = {"method": "gradient_descent", "iterations": 3, "learning_rate": 0.2}
+        alone = scene.optimize(**options)
+        self.assertEqual(alone.restart_losses.tolist(), [alone.loss])
+        runs = [scene.optimize(**options, restarts=5, sigma=2, threads=threads,
+                               progress=lambda *report: told.append(report)) for threads in (1, 2, None)]
+        for found in runs:
+            self.assertEqual(found.restart_losses[0], alone.loss)  # the first begins where the scene does
+            self.assertEqual((found.loss, len(set(found.restart_losses))), (min(found.restart_losses), 5))
+            self.assertEqual((found.loss, found.initial_loss), (scene.loss(found.y), alone.initial_loss))
+            numpy.testing.assert_array_equal(found.y, runs[0].y)
+        self.assertEqual(told[19], (15, 15, runs[0].loss))  # 5 runs of one thread, each a start and 3 steps
+        drawn = scene.optimize(**options, restarts=5, sigma=2, seed=7)
+        self.assertNotEqual(drawn.restart_losses[1], runs[0].restart_losses[1])
+        ended = scene.optimize("gradient_descent", iterations=50, restarts=4, progress=lambda done, *_: done < 4)
+        self.assertEqual((ended.stopped, len(ended.restart_losses)), ("interrupted", 4))
+        program = os.environ["COSTATE_PROGRAM"]
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(LEARNED, file)
+            file.flush()
+            command = [program, "optimize", file.name, "--json", "--method", "gauss_newton", "--iterations", "1"]
+            done = subprocess.run([*command, "--restarts", "3"], capture_output=True, text=True, check=True)
+            of_program = json.loads(done.stdout)
+        same = scene.optimize("gauss_newton", iterations=1, restarts=3)
+        self.assertEqual(same.restart_losses.tolist(), of_program["restart_losses"])
+
+        def fail(done, *_):
+            raise KeyError("of the caller")
+
+        with self.assertRaisesRegex(KeyError, "of the caller"):
+            scene.optimize("adam", restarts=3, progress=fail)
+        batch = {"environments": 4, "randomize": {"joints": {"arm/joint": 0.3}}}
+        for scene, options, sentence in (
+                (costate.Scene(LEARNED | {"batch": batch}), {}, 'leave out the "batch"'),
+                (costate.Scene(LEARNED, cost=lambda x, u: (0.0, 0 * x, 0 * u)), {}, "leave out the cost"),
+                (costate.Scene("cartpole_swingup"), {"method": "receding_horizon"}, "another method")):
+            with self.assertRaisesRegex(costate.BadArgument, "restarts are for one rollout: .*" + sentence):
+                scene.optimize(restarts=2, **options)
+        with self.assertRaisesRegex(ValueError, "restarts is 0, the least is 1"):
+            scene.optimize(restarts=0)
+
     def test_progress_is_told_and_may_end_an_optimization(self):
         scene, told = costate.Scene(LEARNED), []
         result = scene.optimize("gradient_descent", iterations=5, learning_rate=0.5,
