@@ -93,6 +93,13 @@ int resolve_one(const Node& where, const char* kind, const std::vector<std::stri
     return static_cast<int>(it - names.begin());
 }
 
+std::string listed(const std::vector<std::string>& items) {
+    std::string text = items[0];
+    for (size_t k = 1; k < items.size(); ++k)
+        text += (k + 1 < items.size() ? ", " : " and ") + items[k];
+    return text;
+}
+
 std::string read_name(const Node& node) {
     const std::string name = node.text();
     if (name.empty()) node.fail("is empty", "give it a name");

@@ -13,6 +13,9 @@ namespace costate {
 // The text with control characters replaced by spaces, for one-line messages.
 std::string one_line(std::string text);
 
+// "a", "a and b", or "a, b and c"; one item or more
+std::string listed(const std::vector<std::string>& items);
+
 // A valid name: not empty, without * and control characters, and not "world".
 std::string read_name(const Node& node);
 

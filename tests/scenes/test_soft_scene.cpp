@@ -55,6 +55,25 @@ TEST_CASE("MuJoCo's law: what is wrong in it") {
         doctest::Contains("no stages for the dynamics"));
 }
 
+TEST_CASE("MuJoCo's law: keys that are meant for other laws are named, and the other way round") {
+    const auto warning = [](std::initializer_list<std::pair<const char*, const char*>> changes) {
+        const Scene scene = changed(changes);
+        REQUIRE(scene.warnings.size() <= 1);
+        return scene.warnings.empty() ? std::string() : scene.warnings[0];
+    };
+    CHECK(warning({{"/contact", R"({"law": "mujoco"})"}, {"/ground/solref", "[0.01, 2]"}}).empty());
+    CHECK(warning({{"/contact", R"({"erp": 0.1})"}, {"/ground/restitution", "0.5"}}).empty());
+    CHECK(warning({{"/contact", R"({"law": "mujoco", "erp": 0.1, "slop": 0.001})"},
+                   {"/solver/relaxed", "false"},
+                   {"/ground/restitution", "0.5"}})
+              .find("\"erp\" of \"contact\", \"slop\" of \"contact\", \"relaxed\" of \"solver\" and "
+                    "\"restitution\" of \"ground\": without effect by MuJoCo's law") != std::string::npos);
+    CHECK(
+        warning({{"/contact", R"({"cone": "pyramidal"})"}, {"/ground/solref", "[0.01, 2]"}})
+            .find("\"cone\" of \"contact\" and \"solref\" of \"ground\": of MuJoCo's law of contact alone") !=
+        std::string::npos);
+}
+
 TEST_CASE("MJCF: softness, mixing and condim are kept unless they are MuJoCo's defaults") {
     const MjcfText m = mjcf(
         "<option impratio='5'/><default><geom solref='.01 1' solimp='.8 .9'/></default><worldbody><body>"

@@ -84,12 +84,6 @@ void warn_of_world(const Node& scene, const ImportedModel& robot, bool floor, co
         keys.push_back("\"" + std::string(key) + "\": " + shown(robot.scene[key]));
     }
     if (parts.empty()) return;
-    const auto listed = [](const std::vector<std::string>& items) {
-        std::string text = items[0];
-        for (size_t k = 1; k < items.size(); ++k)
-            text += (k + 1 < items.size() ? ", " : " and ") + items[k];
-        return text;
-    };
     warnings.push_back(file + ": the scene does not take over the file's " + listed(parts) +
                        (parts.size() == 1 ? "; to have it, write " : "; to have them, write ") +
                        listed(keys) + " into the scene");

@@ -1,5 +1,10 @@
 #include "scenes/read/world/settings_reader.hpp"
 
+#include <algorithm>
+#include <iterator>
+
+#include "scenes/format/names.hpp"
+
 namespace costate {
 
 Settings read_settings(const Node& scene, const ImportOptions& options) {
@@ -91,6 +96,38 @@ Settings read_settings(const Node& scene, const ImportOptions& options) {
                                            "add \"contact\": {\"law\": \"mujoco\"}, or remove it");
     }
     return s;
+}
+
+namespace {
+
+// The keys of a part of the scene that are among these.
+std::vector<std::string> given_keys(const Node& scene, const char* part,
+                                    std::initializer_list<const char*> keys) {
+    std::vector<std::string> given;
+    if (const auto node = scene.find(part); node && node->is_object())
+        for (const char* key : keys)
+            if (node->has(key)) given.push_back(std::string("\"") + key + "\" of \"" + part + "\"");
+    return given;
+}
+
+}  // namespace
+
+std::string keys_without_effect(const Node& scene, ContactLaw law) {
+    const bool soft = law == ContactLaw::mujoco;
+    std::vector<std::string> keys =
+        soft ? given_keys(scene, "contact",
+                          {"compliance", "erp", "slop", "recovery_speed", "rest_speed", "margin"})
+             : given_keys(scene, "contact", {"cone", "impratio"});
+    if (soft) std::ranges::copy(given_keys(scene, "solver", {"relaxed"}), std::back_inserter(keys));
+    std::ranges::copy(soft ? given_keys(scene, "ground", {"restitution", "stiffness", "damping"})
+                           : given_keys(scene, "ground", {"solref", "solimp"}),
+                      std::back_inserter(keys));
+    if (keys.empty()) return "";
+    return listed(keys) +
+           (soft ? ": without effect by MuJoCo's law of contact, whose softness is that of \"solref\" and "
+                   "\"solimp\"; remove what is meant for other laws"
+                 : ": of MuJoCo's law of contact alone; add \"law\": \"mujoco\" to \"contact\", or remove "
+                   "them");
 }
 
 }  // namespace costate

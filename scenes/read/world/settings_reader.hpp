@@ -9,4 +9,7 @@ namespace costate {
 
 Settings read_settings(const Node& scene, const ImportOptions& options);
 
+// What "contact" and "ground" of the scene say that this law has no use for, and the remedy; empty: nothing.
+std::string keys_without_effect(const Node& scene, ContactLaw law);
+
 }  // namespace costate

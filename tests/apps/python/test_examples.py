@@ -70,6 +70,11 @@ class ExampleTest(unittest.TestCase):
         self.assertRegex(out.stdout, r"^240 unknowns from 2 windows, 0.4 s, on average 0.0 contacts; ", out.stderr)
         self.assertIn("and 2 passes with derivatives; central differences would need 1144 rollouts", out.stdout)
 
+    def test_parameters_of_a_humanoid_on_a_mat_are_found(self):
+        out = run(EXAMPLES / "humanoid_parameters.py", "--seconds", 0.3, "--iterations", 12, "--ground", "soft")
+        self.assertRegex(out.stdout, "^260 unknowns from 6 windows, 0.3 s, on average 0.8 contacts", out.stderr)
+        self.assertLess(float(out.stdout.split("misfit ")[1].split()[0]), 1.2)
+
     def test_the_cube_needs_its_recordings(self):
         out = subprocess.run([sys.executable, str(EXAMPLES / "cube_tosses.py")], capture_output=True, text=True,
                              env={**os.environ, "COSTATE_REFERENCE_DIR": "nowhere"})
