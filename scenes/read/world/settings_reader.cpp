@@ -1,8 +1,5 @@
 #include "scenes/read/world/settings_reader.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 #include "scenes/format/names.hpp"
 
 namespace costate {
@@ -98,36 +95,37 @@ Settings read_settings(const Node& scene, const ImportOptions& options) {
     return s;
 }
 
-namespace {
-
-// The keys of a part of the scene that are among these.
-std::vector<std::string> given_keys(const Node& scene, const char* part,
-                                    std::initializer_list<const char*> keys) {
-    std::vector<std::string> given;
-    if (const auto node = scene.find(part); node && node->is_object())
+std::vector<std::string> settings_without_effect(const Node& scene, const Settings& s) {
+    std::vector<std::string> out;
+    const auto note = [&](bool unused, const char* part, std::initializer_list<const char*> keys,
+                          const char* why) {
+        const std::optional<Node> node = scene.find(part);
+        if (!unused || !node || !node->is_object()) return;
+        std::vector<std::string> given;
         for (const char* key : keys)
-            if (node->has(key)) given.push_back(std::string("\"") + key + "\" of \"" + part + "\"");
-    return given;
-}
-
-}  // namespace
-
-std::string keys_without_effect(const Node& scene, ContactLaw law) {
-    const bool soft = law == ContactLaw::mujoco;
-    std::vector<std::string> keys =
-        soft ? given_keys(scene, "contact",
-                          {"compliance", "erp", "slop", "recovery_speed", "rest_speed", "margin"})
-             : given_keys(scene, "contact", {"cone", "impratio"});
-    if (soft) std::ranges::copy(given_keys(scene, "solver", {"relaxed"}), std::back_inserter(keys));
-    std::ranges::copy(soft ? given_keys(scene, "ground", {"restitution", "stiffness", "damping"})
-                           : given_keys(scene, "ground", {"solref", "solimp"}),
-                      std::back_inserter(keys));
-    if (keys.empty()) return "";
-    return listed(keys) +
-           (soft ? ": without effect by MuJoCo's law of contact, whose softness is that of \"solref\" and "
-                   "\"solimp\"; remove what is meant for other laws"
-                 : ": of MuJoCo's law of contact alone; add \"law\": \"mujoco\" to \"contact\", or remove "
-                   "them");
+            if (node->has(key)) given.push_back("\"" + std::string(key) + "\"");
+        if (given.empty()) return;
+        out.push_back(node->place() + ": " + listed(given) + (given.size() == 1 ? " has" : " have") +
+                      " no effect" + why);
+    };
+    const bool soft = s.law == ContactLaw::mujoco;
+    const char* const rigid_alone =
+        " by MuJoCo's law of contact; use \"solref\" and \"solimp\", or remove what is meant for rigid "
+        "contact";
+    note(soft, "contact", {"compliance", "erp", "slop", "recovery_speed", "rest_speed", "margin"},
+         rigid_alone);
+    note(soft, "ground", {"restitution", "stiffness", "damping"}, rigid_alone);
+    note(!soft, "ground", {"solref", "solimp"},
+         " in rigid contact; add \"law\": \"mujoco\" to \"contact\", or remove what is meant for it");
+    note(!solver_kind(s.solver).sweeps, "solver", {"sweeps", "tolerance"},
+         " on a solver without sweeps; remove what is meant for \"pgs\", or choose it as \"type\"");
+    note(s.solver != SolverType::ncp, "solver", {"method", "relaxed"},
+         " on this solver; remove what is meant for \"ncp\", or choose it as \"type\"");
+    note(soft && s.solver == SolverType::ncp, "solver", {"relaxed"},
+         ": MuJoCo's law of contact is always relaxed; remove it");
+    note(!s.warm_start, "solver", {"warm_contacts"},
+         " without \"warm_start\"; set it to true, or remove this");
+    return out;
 }
 
 }  // namespace costate

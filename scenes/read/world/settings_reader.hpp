@@ -9,7 +9,7 @@ namespace costate {
 
 Settings read_settings(const Node& scene, const ImportOptions& options);
 
-// What "contact" and "ground" of the scene say that this law has no use for, and the remedy; empty: nothing.
-std::string keys_without_effect(const Node& scene, ContactLaw law);
+// Warnings of what "solver", "contact" and "ground" say that these settings have no use for, with the remedy.
+std::vector<std::string> settings_without_effect(const Node& scene, const Settings& s);
 
 }  // namespace costate

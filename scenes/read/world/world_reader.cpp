@@ -126,8 +126,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
     a.builder.set_gravity(scene.vec3_or("gravity", {0, 0, -9.81}));
     if (const auto medium = scene.find("medium")) a.builder.set_medium(read_medium(*medium));
     const Settings settings = read_settings(scene, options);
-    if (const std::string unused = keys_without_effect(scene, settings.law); !unused.empty())
-        a.warnings.push_back(scene.place() + ": " + unused);
+    a.warnings = settings_without_effect(scene, settings);
     ImportOptions importing = options;
     importing.law = settings.law;
     a.builder.set_soft(settings.law == ContactLaw::mujoco);
