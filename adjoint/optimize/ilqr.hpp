@@ -27,8 +27,8 @@
 
 namespace costate {
 
-// Writes J.by_x and J.by_u of the step from x (nx) with u (nu) and wrenches on the bodies (null: none) in another way than
-// step_jacobian, to compare controllers. May overwrite the scratch, which holds this step.
+// Writes J.by_x and J.by_u of the step from x (nx) with u (nu) and wrenches on the bodies (null: none) in another
+// way than step_jacobian, to compare controllers. May overwrite the scratch, which holds this step.
 using OtherJacobian = std::function<void(const double* x, const double* u, const double* wrenches,
                                          StepScratch<double>& s, StepJacobian& J)>;
 

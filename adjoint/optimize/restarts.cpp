@@ -103,6 +103,7 @@ private:
         if (pauses_.interrupted && pauses_.interrupted()) ends_ = true;
     }
     void optimize_one(int thread, int k) {
+        if (ends_ && k > 0) return;  // the first one has a result even if it is ended at once
         const int number = numbers_[static_cast<size_t>(k)];
         OptimizeSettings settings = settings_;
         const Variables variables = started(problem_.variables, settings, number);

@@ -32,9 +32,10 @@ struct RestartPauses {
 };
 
 struct Restarted {
-    OptimizeResult best;         // its initial loss is that of the start of the variables
-    int index = 0;               // of the best run
-    std::vector<double> losses;  // (restarts) at the end of each run; infinite if it diverged
+    OptimizeResult best;  // its initial loss is that of the start of the variables
+    int index = 0;        // of the best run
+    std::vector<double>
+        losses;  // (restarts) at the end of each run; infinite if it diverged or did not begin
 };
 
 // The run with the lowest loss, of those that keep the constraints if there is one; of equals the first. The

@@ -633,7 +633,8 @@ typedef struct costate_optimize_options {
     int threads;   /* that share the runs, with the same result; 0: one for each core */
     unsigned seed; /* of the random starts */
     double sigma;
-    /* out (restarts): the loss at the end of each run, infinite if it diverged; null: not wanted */
+    /* out (restarts): the loss at the end of each run, infinite if it diverged or did not begin; null: not
+     * wanted */
     double* restart_losses;
 } costate_optimize_options;
 

@@ -30,7 +30,7 @@ class Optimization(NamedTuple):
     gradient_evaluations: int
     seconds: float
     stopped: str  # the reason for stopping
-    restart_losses: Array  # (restarts) at the end of each run, infinite if it diverged
+    restart_losses: Array  # (restarts) at the end of each run, infinite if it diverged or did not begin
 
 
 class Feedback(NamedTuple):

@@ -213,8 +213,10 @@ class SceneTest(unittest.TestCase):
         self.assertEqual(told[19], (15, 15, runs[0].loss))  # 5 runs of one thread, each a start and 3 steps
         drawn = scene.optimize(**options, restarts=5, sigma=2, seed=7)
         self.assertNotEqual(drawn.restart_losses[1], runs[0].restart_losses[1])
-        ended = scene.optimize("gradient_descent", iterations=50, restarts=4, progress=lambda done, *_: done < 4)
-        self.assertEqual((ended.stopped, len(ended.restart_losses)), ("interrupted", 4))
+        ended = scene.optimize("gradient_descent", iterations=50, restarts=4, threads=1,
+                               progress=lambda done, *_: done < 4)
+        self.assertEqual(("interrupted", [numpy.inf] * 3), (ended.stopped, ended.restart_losses[1:].tolist()))
+        self.assertEqual(ended.loss, ended.restart_losses[0])
         program = os.environ["COSTATE_PROGRAM"]
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(LEARNED, file)
