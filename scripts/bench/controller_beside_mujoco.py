@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Go1 trots under the receding-horizon controller of the scene go1_trot, with Jacobians of steps of several origins: exact, by central differences
-of the same steps, and MuJoCo's by mjd_transitionFD; a table in Markdown. MuJoCo's derivatives fit states that MuJoCo's law of contact can reach,
-so there are rows whose planner has this law, with friction and softness of MuJoCo's defaults in both. The plant is that of whole_body.py.
+"""Go1 trots under the receding-horizon controller of the scene go1_trot, with Jacobians of steps of several
+origins: exact, by central differences of the same steps, and MuJoCo's by mjd_transitionFD; a table in Markdown.
+MuJoCo's derivatives fit states that MuJoCo's law of contact can reach, so there are rows whose planner has this
+law, with friction and softness of MuJoCo's defaults in both. The plant is that of whole_body.py.
 
-Usage: controller_beside_mujoco.py costate_controller_beside_mujoco go1_nomesh.xml [--scenes scenes/library] [--steps 100]
+Usage: controller_beside_mujoco.py costate_controller_beside_mujoco go1_nomesh.xml [--scenes scenes/library]
+    [--steps 100]
 """
 import argparse
 import json
@@ -18,7 +20,7 @@ FRICTION = 0.8
 
 
 def for_mujoco(file):
-    """Menagerie's file with feet as the scene has them, and without the dry friction of joints that the scene leaves out."""
+    """Menagerie's file with feet as the scene has them, and without dry friction of joints as in the scene."""
     tree = xml.parse(file)
     for option in tree.iter("option"):
         option.set("impratio", "1")
@@ -35,9 +37,10 @@ def for_mujoco(file):
 
 
 def by_mujocos_law(scene):
-    """The scene with soft contacts; the friction of a contact is the square of the larger coefficient of its shapes."""
+    """The scene with soft contacts, whose friction is the square of the larger coefficient of both shapes."""
     more = [{"path": "shapes/robot/*_foot/friction", "value": FRICTION**0.5}]
-    return scene | {"contact": {"law": "mujoco"}, "ground": {"friction": 0}, "parameters": scene.get("parameters", []) + more}
+    return scene | {"contact": {"law": "mujoco"}, "ground": {"friction": 0},
+                    "parameters": scene.get("parameters", []) + more}
 
 
 def main():
@@ -54,10 +57,12 @@ def main():
         shutil.copytree(options.scenes / "models", folder / "models")
         shutil.copy(options.scenes / "go1_plant.json", folder)
         for_mujoco(options.file).write(folder / "go1.xml")
-        for law, variant, more in [("rigid", scene, []), ("MuJoCo's law", by_mujocos_law(scene), [folder / "go1.xml"])]:
+        for law, variant, more in [("rigid", scene, []),
+                                   ("MuJoCo's law", by_mujocos_law(scene), [folder / "go1.xml"])]:
             (folder / "scene.json").write_text(json.dumps(variant))
-            done = subprocess.run([options.program, folder / "scene.json", folder / "go1_plant.json", str(options.steps), *more],
-                                  capture_output=True, text=True)
+            files = [folder / "scene.json", folder / "go1_plant.json"]
+            command = [options.program, *files, str(options.steps), *more]
+            done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode != 0:
                 sys.exit(f"controller_beside_mujoco.py: {done.stderr}")
             for row in done.stdout.splitlines():

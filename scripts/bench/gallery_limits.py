@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Scenes of the gallery with limits kept in several ways: as the simulation keeps them (stops of a joint, clamped controls, saturated servos), as
-constraints of the optimization, and as penalties; a table in Markdown. The method, its iterations and evaluations are those of the scene.
+"""Scenes of the gallery with limits kept in several ways: as the simulation keeps them (stops of a joint, clamped
+controls, saturated servos), as constraints of the optimization, and as penalties; a table in Markdown. The
+method, its iterations and evaluations are those of the scene.
 
 Usage: gallery_limits.py [--program build/costate] [--scenes scenes/library] [NAME...]
 """
@@ -56,14 +57,16 @@ def control_ways(scene, scenes):
     limit = model_of(copy(scene), scenes)["actuators"][0]["control_limits"][1]
     free = without_control_limits(scene, scenes)
     yield "clamped controls", scene
-    yield "constraint", free | {"constraints": [{"name": "controls", "term": "effort", "min": -limit, "max": limit, "tolerance": 0.01 * limit, "penalty": 1 / limit**2}]}
+    effort = {"name": "controls", "term": "effort"}
+    bounds = {"min": -limit, "max": limit, "tolerance": 0.01 * limit, "penalty": 1 / limit**2}
+    yield "constraint", free | {"constraints": [effort | bounds]}
     for weight in PENALTIES:
-        penalty = {"name": "controls", "term": "effort", "lower": -limit, "upper": limit, "weight": weight / limit**2, "at": "running"}
+        penalty = effort | {"lower": -limit, "upper": limit, "weight": weight / limit**2, "at": "running"}
         yield f"penalty, weight {weight:g}", free | {"objective": scene["objective"] + [penalty]}
 
 
 def servo_ways(scene, scenes):
-    """The published gains of the servos, which the scene replaces by softer ones, and the published largest forces."""
+    """The published gains of the servos, which the scene replaces by softer ones, and the published forces."""
     published = copy(scene)
     published.pop("parameters")
     free = copy(published)
@@ -71,9 +74,10 @@ def servo_ways(scene, scenes):
     for actuator in model["actuators"]:
         name = actuator.setdefault("name", actuator["joint"])
         low, high = actuator.pop("force_limits")
-        model.setdefault("sensors", []).append({"name": f"force of {name}", "type": "actuator_force", "actuator": name})
-        constraints.append({"name": name, "term": "sensor", "sensor": f"robot/force of {name}", "min": low, "max": high,
-                            "tolerance": 0.01 * high, "penalty": 1 / high**2})
+        sensor = {"name": f"force of {name}", "type": "actuator_force", "actuator": name}
+        model.setdefault("sensors", []).append(sensor)
+        constraints.append({"name": name, "term": "sensor", "sensor": f"robot/{sensor['name']}", "min": low,
+                            "max": high, "tolerance": 0.01 * high, "penalty": 1 / high**2})
     yield "softer servos that saturate", scene
     yield "published servos that saturate", published
     yield "published servos, constraints", free | {"constraints": constraints}
@@ -89,14 +93,16 @@ GALLERY = {
 
 
 def largest_control(rows):
-    return max(abs(float(value)) for row in rows for column, value in row.items() if column.startswith("u(") and value)
+    return max(abs(float(value)) for row in rows for column, value in row.items()
+               if column.startswith("u(") and value)
 
 
 def run(program, scene, folder):
     """The result, and the rows of the trajectory after the optimization."""
     file = folder / "scene.json"
     file.write_text(json.dumps(scene))
-    done = subprocess.run([program, "optimize", file, "--quiet", "--out", folder / "out"], capture_output=True, text=True)
+    command = [program, "optimize", file, "--quiet", "--out", folder / "out"]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         sys.exit(f"gallery_limits.py: {done.stderr}")
     with open(folder / "out/after.csv", newline="") as lines:
@@ -107,12 +113,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="build/costate")
     parser.add_argument("--scenes", type=Path, default=Path("scenes/library"))
-    parser.add_argument("names", nargs="*", default=list(GALLERY), choices=[*GALLERY, []])
+    parser.add_argument("names", nargs="*", default=list(GALLERY), metavar="NAME", help=", ".join(GALLERY))
     options = parser.parse_args()
     program = Path(options.program).resolve()
     if not program.exists():
         sys.exit(f"gallery_limits.py: {program} does not exist; build first, or give --program")
-    print("| scene | limits | loss without them | largest position or control | largest violation, in tolerances | iterations | seconds |")
+    if unknown := set(options.names) - set(GALLERY):
+        sys.exit(f"gallery_limits.py: there is no {', '.join(sorted(unknown))}; the scenes are {', '.join(GALLERY)}")
+    print("| scene | limits | loss without them | largest position or control | largest violation, in tolerances "
+          "| iterations | seconds |")
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -128,7 +137,8 @@ def main():
                 violation = f"{max(c['violation'] / c['tolerance'] for c in each):.2g}" if each else ""
                 slider = [abs(float(row["cartpole/slider"])) for row in rows if row.get("cartpole/slider")]
                 largest = max(slider) if slider else largest_control(rows)
-                print(f"| `{scene_name}` | {way} | {loss:.4g} | {largest:.3f} | {violation} | {result['iterations']} | {seconds:.1f} |", flush=True)
+                print(f"| `{scene_name}` | {way} | {loss:.4g} | {largest:.3f} | {violation} "
+                      f"| {result['iterations']} | {seconds:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

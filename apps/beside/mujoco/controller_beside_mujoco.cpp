@@ -1,6 +1,6 @@
-// costate_controller_beside_mujoco SCENE PLANT STEPS [FILE.xml]: the receding-horizon controller of a scene in closed loop
-// with a plant, as `costate optimize --plans 5`, with Jacobians of steps of several origins; rows of a table in Markdown:
-// | Jacobians | ms of a plan | plans per s | loss |
+// costate_controller_beside_mujoco SCENE PLANT STEPS [FILE.xml]: the receding-horizon controller of a scene in
+// closed loop with a plant, as `costate optimize --plans 5`, with Jacobians of steps of several origins; rows of a
+// table in Markdown: | Jacobians | ms of a plan | plans per s | loss |
 //
 // FILE.xml is the scene's robot as MuJoCo has it, with the same order of coordinates and actuators, and takes the
 // scene's time step; without it there are no rows of MuJoCo. Rollouts and quadratic models of the objective are

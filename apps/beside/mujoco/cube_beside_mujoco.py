@@ -2,9 +2,10 @@
 
 python3 cube_beside_mujoco.py costate_mujoco_plant --out tosses [--cones elliptic pyramidal] [--search 1200]
 
-A row has MuJoCo's predictions with the parameters that costate found by derivatives for its law "mujoco" from --tosses
-tosses (the row of tosses/rows.json). With --search, more rows have parameters that CMA-ES found from the same tosses by
-so many evaluations of MuJoCo's predictions. The cone "pyramidal" has condim 3 as the elliptic one.
+A row has MuJoCo's predictions with the parameters that costate found by derivatives for its law "mujoco" from
+--tosses tosses (the row of tosses/rows.json). With --search, more rows have parameters that CMA-ES found from
+the same tosses by so many evaluations of MuJoCo's predictions. The cone "pyramidal" has condim 3 as the elliptic
+one.
 """
 import argparse
 import json
@@ -38,19 +39,20 @@ def text(numbers):
 
 
 def file_of(model, cone):
-    """The MJCF of a model with costate's law "mujoco", whose parameters are MuJoCo's but for the root of friction."""
+    """The MJCF of a model with costate's law "mujoco": its parameters, and the square of its friction."""
     theta = dict(zip(model.parameter_names, model.parameters))
 
     def entries(name, count):
         return text(theta[f"{name}[{i}]"] for i in range(count))
 
     def contact(shape):
-        return (f'friction="{theta[f"shapes/{shape}/friction"] ** 2:.17g}" solref="{entries(f"shapes/{shape}/solref", 2)}" '
-                f'solimp="{entries(f"shapes/{shape}/solimp", 5)}"')
+        friction, solref, solimp = (f"shapes/{shape}/{name}" for name in ("friction", "solref", "solimp"))
+        return (f'friction="{theta[friction] ** 2:.17g}" solref="{entries(solref, 2)}" '
+                f'solimp="{entries(solimp, 5)}"')
 
-    return FILE.format(time_step=f"{theta['world/time_step']:.17g}", cone=cone, ground=contact("ground"), cube=contact("cube"),
-                       height=f"{theta['shapes/ground/position[2]']:.17g}", com=entries("bodies/cube/com", 3),
-                       inertia=entries("bodies/cube/inertia", 3), size=entries("shapes/cube/size", 3))
+    return FILE.format(time_step=f"{theta['world/time_step']:.17g}", cone=cone, ground=contact("ground"),
+                       cube=contact("cube"), height=f"{theta['shapes/ground/position[2]']:.17g}",
+                       com=entries("bodies/cube/com", 3), inertia=entries("bodies/cube/inertia", 3), size=entries("shapes/cube/size", 3))
 
 
 def rollouts(program, mjcf, starts, lengths):
@@ -103,7 +105,8 @@ def rows_of(program, cone, fitted, k, evaluations):
         if searched:
             model = cube.model_of("mujoco")
             model.parameters = cube.search(model, cube.BODY + cube.SOFT, train[:k], evaluations, predict)
-        row = {"law": f"libmujoco, {cone}" + (", CMA-ES" if searched else ", parameters of the row mujoco"), "tosses": k,
+        found_by = "CMA-ES" if searched else "parameters of the row mujoco"
+        row = {"law": f"libmujoco, {cone}, {found_by}", "tosses": k,
                "friction": cube.contact_friction("mujoco", model)}
         cube.add_predictions(row, model, test, predict)
         row["seconds"] = processor_seconds() - began
@@ -121,8 +124,8 @@ def main():
     rows = json.loads((options.out / "rows.json").read_text())
     fitted = [row["parameters"] for row in rows if (row["law"], row["tosses"]) == ("mujoco", options.tosses)]
     if not fitted:
-        raise SystemExit(f"{options.out / 'rows.json'} has no row: run cube_tosses.py --out {options.out} --laws mujoco "
-                         f"--tosses {options.tosses} first")
+        raise SystemExit(f"{options.out / 'rows.json'} has no row: run first cube_tosses.py --out {options.out} "
+                         f"--laws mujoco --tosses {options.tosses}")
     for cone in options.cones:
         for row in rows_of(options.program, cone, numpy.array(fitted[0]), options.tosses, options.search):
             print(cube.table([row]).splitlines()[-1], flush=True)

@@ -233,7 +233,8 @@ def table(rows):
     lines = [heads, ["---"] * len(heads)]
     for row in rows:
         a, b = row["measured"], row["flight"]
-        lines.append([row["law"], str(row["tosses"]) if row["tosses"] else "authors' parameters", f"{row['friction']:.3f}",
+        tosses = str(row["tosses"]) if row["tosses"] else "authors' parameters"
+        lines.append([row["law"], tosses, f"{row['friction']:.3f}",
                       f"{a['position']:.3f}", f"{a['degrees']:.1f}", f"{a['penetration']:.3f}", f"{a['other face']}",
                       f"{b['position']:.3f}", f"{b['degrees']:.1f}", f"{b['other face']}", f"{row['seconds']:.0f}"])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
