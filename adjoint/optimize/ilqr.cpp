@@ -83,12 +83,12 @@ bool TrajectoryOptimizer::roll(const VecX<double>& x0, const Eigen::MatrixXd& U,
     return merit_.cost < unlimited;
 }
 
-void TrajectoryOptimizer::roll_tracked(const Eigen::MatrixXd& U, const Tracked& tracked) {
+void TrajectoryOptimizer::roll_again(const Eigen::MatrixXd& U, const Tracked* tracked) {
     X_.swap(X_trial_);
     U_.swap(U_trial_);
     X_.col(0) = X_trial_.col(0);
     U_ = U;
-    const double cost = roll_on(&tracked);
+    const double cost = roll_on(tracked);
     if (cost < merit_.cost)
         merit_.cost = cost;
     else {

@@ -56,8 +56,9 @@ public:
     bool start(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step = 0);
     // The same without the gradient, which the next iteration computes.
     bool roll(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step);
-    // Rolls again from the same state, with controls U that gains correct along the way, and keeps the better rollout.
-    void roll_tracked(const Eigen::MatrixXd& U, const Tracked& tracked);
+    // Rolls again from the same state, with controls U that gains, if given, correct along the way, and keeps the
+    // better rollout.
+    void roll_again(const Eigen::MatrixXd& U, const Tracked* tracked = nullptr);
     // False if no step reduces the merit, or if `stop`, which is asked before every trial, ends the search.
     bool iterate(const std::function<bool()>& stop = {});
     // Computes the gains and the cost to go along the present trajectory, with as little regularization as

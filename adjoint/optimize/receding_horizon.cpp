@@ -50,8 +50,9 @@ Eigen::MatrixXd RecedingHorizon::guess_from(int t, int steps) const {
     return U;
 }
 
-// Starts with the last plan from this time on, then with the guess: with its controls alone, or under its gains if the
-// state differs so much that this costs less. False if there is no such plan, or if both diverge.
+// Starts with the last plan from this time on, then with the guess: with its controls alone, or, if that costs more
+// than was planned, with the best of these, the same under the gains of the plan, and the guess by itself. False if
+// there is no such plan, or if all diverge.
 bool RecedingHorizon::start_from_last(const VecX<double>& x, double time, int t,
                                       const Eigen::MatrixXd& guess) {
     const Place now = place(time);
@@ -73,7 +74,9 @@ bool RecedingHorizon::start_from_last(const VecX<double>& x, double time, int t,
                 k < kept ? nominal({now.step + k, now.part}) : VecX<double>(plan_.states.rightCols<1>());
             if (k < kept) gains[k] = plan_.gains[now.step + k];
         }
-        optimizer_.roll_tracked(U, {X, gains});
+        const Tracked last{X, gains};
+        optimizer_.roll_again(U, &last);
+        optimizer_.roll_again(guess);
     }
     return optimizer_.cost() < unlimited;
 }

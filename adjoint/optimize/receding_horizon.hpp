@@ -39,8 +39,8 @@ public:
 
     // Plans `steps` steps from state x (nx) at a time, s. The objective counts from the step that begins nearest to
     // it, its final terms at the end of the plan. Starts with the previous plan, under its gains, as far as it reaches,
-    // and with `guess` beyond. Throws DivergenceError if the rollout from x diverges in both cases; the previous plan
-    // then stays.
+    // and with `guess` beyond; if the state is not as planned, with `guess` alone where that costs less. Throws
+    // DivergenceError if the rollout from x diverges in all cases; the previous plan then stays.
     const Plan& plan(const VecX<double>& x, double time, int steps, const PlanBudget& budget = {});
 
     // The control (nu) in state x (nx) at a time, by the last plan: u_t + K_t (x - x_t), within the limits, with x_t
