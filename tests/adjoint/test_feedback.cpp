@@ -185,6 +185,22 @@ TEST_CASE("controller: a plan starts with the last one under its gains") {
     CHECK(control.plan(scene.x0, 0, 30, none).cost > first.cost);
 }
 
+TEST_CASE(
+    "controller: where the state is not as planned, a plan starts with the first controls if they cost "
+    "less") {
+    Json json = parse_json(linear_cart, "cart");
+    json["models"][0]["model"]["actuators"][0]["control_limits"] = {-2, 2};
+    const Scene scene = scene_from_json(json, "cart.json");
+    RecedingHorizon control = controller_of(scene);
+    const Plan first = control.plan(scene.x0, 0, 20, {50});
+    REQUIRE(first.controls(0, 1) == 2);                                // and at a limit, the gain is zero
+    const VecX<double> beyond = (VecX<double>(2) << 4, 0).finished();  // where the plan would push on
+    const Plan again = control.plan(beyond, 0.05, 20, {0});
+    REQUIRE(again.cost > 1.1 * first.cost);
+    CHECK(again.controls.isZero(0));
+    CHECK(again.cost == controller_of(scene).plan(beyond, 0.05, 20, {0}).cost);
+}
+
 TEST_CASE("controller: limits, budgets, the time after the end, and what diverges") {
     Json json = parse_json(linear_cart, "cart");
     json["models"][0]["model"]["actuators"][0]["control_limits"] = {-2, 2};
