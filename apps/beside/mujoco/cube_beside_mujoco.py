@@ -52,7 +52,8 @@ def file_of(model, cone):
 
     return FILE.format(time_step=f"{theta['world/time_step']:.17g}", cone=cone, ground=contact("ground"),
                        cube=contact("cube"), height=f"{theta['shapes/ground/position[2]']:.17g}",
-                       com=entries("bodies/cube/com", 3), inertia=entries("bodies/cube/inertia", 3), size=entries("shapes/cube/size", 3))
+                       com=entries("bodies/cube/com", 3), inertia=entries("bodies/cube/inertia", 3),
+                       size=entries("shapes/cube/size", 3))
 
 
 def rollouts(program, mjcf, starts, lengths):
